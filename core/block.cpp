@@ -1,0 +1,48 @@
+#include <hindsight/core/block.hpp>
+
+#include <cmath>
+#include <span>
+
+namespace hindsight {
+namespace {
+
+template <class S> Outcome invert(const S* log_probs, std::size_t stride, int outcomes, S uniform) {
+  S cumulative = 0;
+  Outcome last_possible = 0;
+  for (Outcome k = 0; k < outcomes; ++k) {
+    const S probability = std::exp(log_probs[static_cast<std::size_t>(k) * stride]);
+    if (!(probability > 0)) continue;
+    last_possible = k;
+    cumulative += probability;
+    if (uniform < cumulative) break;
+  }
+  return last_possible;
+}
+
+}  // namespace
+
+template <class S> void settle_unit(const Frame<S>& frame, const Placement& at, int unit) {
+  const auto index = static_cast<std::size_t>(unit);
+  const Encoding& encoding = at.shape.encoding;
+  const auto outcomes = static_cast<std::size_t>(encoding.outcomes),
+             width = static_cast<std::size_t>(encoding.width);
+  Outcome* const outcome = frame.outcome(at.unit_row + index);
+  S* const features = frame.feature(at.feature_row + index * width);
+  if (!frame.clamped[at.unit_row + index]) {
+    // The features are about to be overwritten: until then their first row holds the uniforms.
+    draw_uniforms(frame.seed, frame.position, at.first_unit + static_cast<std::uint32_t>(unit),
+                  std::span(features, static_cast<std::size_t>(frame.lanes)));
+    const S* const log_probs = frame.log_prob(at.table_row + index * outcomes);
+    for (int i = 0; i < frame.lanes; ++i)
+      outcome[i] = invert(log_probs + i, frame.stride, encoding.outcomes, features[i]);
+  }
+  for (int j = 0; j < encoding.width; ++j) {
+    S* const feature = features + static_cast<std::size_t>(j) * frame.stride;
+    for (int i = 0; i < frame.lanes; ++i) feature[i] = static_cast<S>(encoding.value(outcome[i], j));
+  }
+}
+
+template void settle_unit<float>(const Frame<float>&, const Placement&, int);
+template void settle_unit<double>(const Frame<double>&, const Placement&, int);
+
+}  // namespace hindsight

@@ -1,0 +1,94 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <hindsight/core/ids.hpp>
+#include <hindsight/core/random.hpp>
+#include <hindsight/core/shape.hpp>
+
+namespace hindsight {
+
+/// One edge as the plan has laid it out. Rows are rows of a Frame.
+struct ParentPlace {
+  ParentShape shape;
+  std::size_t feature_row = 0;
+  std::size_t unit_row = 0;  ///< meaningless for a real-valued parent, as is table_row
+  std::size_t table_row = 0;
+  bool wants_messages = false;  ///< the parent's estimator needs evidence
+};
+
+/// One node as the plan has laid it out.
+struct Placement {
+  std::string name;
+  Shape shape;
+  std::uint32_t first_unit =
+      0;  ///< number of the node's first unit, in order of addition; selects its random numbers
+  std::size_t feature_row = 0;
+  std::size_t unit_row = 0;
+  std::size_t table_row = 0;
+  std::size_t first_parameter = 0;
+  std::vector<ParentPlace> parents;
+  std::vector<ParentShape> parent_shapes;
+};
+
+/// Everything a block reads and writes while it runs on one chunk of samples. All arrays are rows of samples,
+/// `stride` apart; the first `samples` entries of a row count and the rest up to `lanes` is padding.
+template <class S> struct Frame {
+  const S* parameters = nullptr;
+  S* gradient = nullptr;
+  S* features = nullptr;
+  Outcome* outcomes = nullptr;
+  S* log_probs = nullptr;
+  S* evidence = nullptr;
+  S* weights = nullptr;
+  const std::uint8_t* clamped = nullptr;  ///< per unit row: keep the outcome that is there
+  S* scratch = nullptr;
+  Outcome* outcome_scratch = nullptr;
+  std::size_t stride = 0;
+  int lanes = 0;
+  int samples = 0;
+  std::uint64_t seed = 0;
+  StreamPosition position;
+
+  S* feature(std::size_t row) const { return features + row * stride; }
+  Outcome* outcome(std::size_t row) const { return outcomes + row * stride; }
+  S* log_prob(std::size_t row) const { return log_probs + row * stride; }
+  S* evidence_of(std::size_t row) const { return evidence + row * stride; }
+  S* weight(std::size_t row) const { return weights + row * stride; }
+};
+
+/// What a block needs for itself while it runs.
+struct ScratchSize {
+  std::size_t scalars = 0;
+  std::size_t outcomes = 0;
+};
+
+/// What the plan runs: some nodes of one level and kind. Const: all that changes is in the frame.
+template <class S> class Block {
+ public:
+  virtual ~Block() = default;
+
+  /// Computes log-probabilities, samples (or keeps clamped outcomes), writes features. A log-probability that
+  /// could not be computed is written as NaN.
+  virtual void forward(const Frame<S>&) const = 0;
+  /// Adds to the evidence of the parents that want messages. Uses nothing from the block's own children.
+  virtual void send_messages(const Frame<S>&) const = 0;
+  /// The gradient is made row by row so that rows can be shared out; every parameter belongs to one row.
+  virtual int rows() const = 0;
+  /// gradient += Σ weight·∇log π over the chunk, for rows first … last-1.
+  virtual void accumulate(const Frame<S>&, int first, int last) const = 0;
+
+  virtual ScratchSize scratch(int lanes) const = 0;
+};
+
+template <class S> using Blocks = std::vector<std::unique_ptr<Block<S>>>;
+
+/// Draws (by inverse CDF, one uniform per sample) or keeps the outcomes of one unit whose log-probabilities
+/// are known, and writes its features. An outcome of probability zero is never drawn.
+template <class S> void settle_unit(const Frame<S>&, const Placement&, int unit);
+
+}  // namespace hindsight

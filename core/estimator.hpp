@@ -1,0 +1,175 @@
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <hindsight/core/diagnostics.hpp>
+#include <hindsight/core/ids.hpp>
+
+namespace hindsight {
+
+/// What an estimator asks the backward pass to bring.
+struct Needs {
+  int hindsight_steps = 0;  ///< 1: the evidence of the node's children
+};
+
+/// What is true of one node and one reward, all that a verdict may depend on.
+struct Facts {
+  bool assumption_1 = true;     ///< parents of the node's children are not its descendants
+  bool reads_directly = false;  ///< the reward is a function of the node's own outcome
+  bool has_children = false;
+  int outcomes = 2;
+};
+
+/// Another estimator to write instead, and why one would.
+struct Alternative {
+  std::string expression;  ///< as it stands in C++, e.g. "Reinforce{}"
+  std::string remark;
+};
+
+struct Verdict {
+  bool admissible = true;
+  bool unbiased = true;
+  Reason reason = Reason::none;
+  std::string why = {};
+  std::vector<Alternative> alternatives = {};
+};
+
+/// One reward's view of some units with the same number of outcomes, over one chunk of samples. A row is
+/// `stride` numbers long, one per sample; the samples that count are the first `samples`.
+template <class S> struct LocalView {
+  int units = 0;
+  int outcomes = 0;
+  int samples = 0;
+  std::size_t stride = 0;
+  const S* log_probs = nullptr;      ///< row unit·outcomes + k: log π(k | parents)
+  const Outcome* sampled = nullptr;  ///< row unit
+  const S* evidence = nullptr;  ///< row unit·outcomes + k: log P(children | k) - log P(children | sampled)
+  const S* signal = nullptr;    ///< one per sample: the reward's share of the gradient
+
+  std::size_t row(int unit, int outcome) const {
+    return (static_cast<std::size_t>(unit) * static_cast<std::size_t>(outcomes) +
+            static_cast<std::size_t>(outcome)) *
+           stride;
+  }
+  S log_prob(int unit, int outcome, int sample) const {
+    return log_probs[row(unit, outcome) + index(sample)];
+  }
+  S log_likelihood(int unit, int outcome, int sample) const {
+    return evidence[row(unit, outcome) + index(sample)];
+  }
+  Outcome outcome(int unit, int sample) const { return sampled[index(unit) * stride + index(sample)]; }
+
+ private:
+  static std::size_t index(int i) { return static_cast<std::size_t>(i); }
+};
+
+/// Where an estimator adds w(outcome) per unit and sample; laid out like the view's log_probs. The node's
+/// gradient is Σ w·∇log π, so w is known up to a multiple of π (docs/theory.md).
+template <class S> struct WeightTable {
+  const LocalView<S>* view = nullptr;
+  S* weights = nullptr;
+
+  S& operator()(int unit, int outcome, int sample) const {
+    return weights[view->row(unit, outcome) + static_cast<std::size_t>(sample)];
+  }
+};
+
+/// How a unit is credited. It sees one node, one reward and one chunk of samples, never the graph.
+///   needs()             what the backward pass must bring
+///   admissible(facts)   may it be used here, and is it unbiased?
+///   add_weights(view, weights)   adds, so that several rewards sum; must be linear in the signal
+///   name()              as people and graph files write it
+template <class E>
+concept Estimator = requires(const E estimator, const Facts& facts, const LocalView<float>& view,
+                             const WeightTable<float>& weights, const LocalView<double>& view_in_double,
+                             const WeightTable<double>& weights_in_double) {
+  { estimator.needs() } -> std::same_as<Needs>;
+  { estimator.admissible(facts) } -> std::same_as<Verdict>;
+  { estimator.name() } -> std::convertible_to<std::string>;
+  estimator.add_weights(view, weights);
+  estimator.add_weights(view_in_double, weights_in_double);
+}
+&&std::copy_constructible<E>;
+
+/// Any estimator, as a value.
+class AnyEstimator {
+ public:
+  template <class E>
+  requires(!std::same_as<E, AnyEstimator> && Estimator<E>) AnyEstimator(E estimator)
+      : self_(std::make_shared<const Held<E>>(std::move(estimator))) {}
+
+  Needs needs() const { return self_->needs(); }
+  Verdict admissible(const Facts& facts) const { return self_->admissible(facts); }
+  std::string name() const { return self_->name(); }
+  void add_weights(const LocalView<float>& view, const WeightTable<float>& weights) const {
+    self_->add_weights(view, weights);
+  }
+  void add_weights(const LocalView<double>& view, const WeightTable<double>& weights) const {
+    self_->add_weights(view, weights);
+  }
+  /// Interchangeable: copies of one estimator, or equal values of one type that can be compared.
+  bool operator==(const AnyEstimator& other) const {
+    return self_ == other.self_ || self_->equals(*other.self_);
+  }
+
+ private:
+  struct Interface {
+    virtual ~Interface() = default;
+    virtual Needs needs() const = 0;
+    virtual Verdict admissible(const Facts&) const = 0;
+    virtual std::string name() const = 0;
+    virtual bool equals(const Interface&) const = 0;
+    virtual void add_weights(const LocalView<float>&, const WeightTable<float>&) const = 0;
+    virtual void add_weights(const LocalView<double>&, const WeightTable<double>&) const = 0;
+  };
+
+  template <class E> struct Held final : Interface {
+    explicit Held(E held) : estimator(std::move(held)) {}
+    Needs needs() const override { return estimator.needs(); }
+    Verdict admissible(const Facts& facts) const override { return estimator.admissible(facts); }
+    std::string name() const override { return std::string(estimator.name()); }
+    bool equals(const Interface& other) const override {
+      if constexpr (std::equality_comparable<E>) {
+        const auto* same = dynamic_cast<const Held*>(&other);
+        return same && same->estimator == estimator;
+      } else {
+        return false;
+      }
+    }
+    void add_weights(const LocalView<float>& view, const WeightTable<float>& weights) const override {
+      estimator.add_weights(view, weights);
+    }
+    void add_weights(const LocalView<double>& view, const WeightTable<double>& weights) const override {
+      estimator.add_weights(view, weights);
+    }
+    E estimator;
+  };
+
+  std::shared_ptr<const Interface> self_;
+};
+
+/// Leaves the choice to the catalogue: the first preferred estimator that is admissible and unbiased.
+struct Auto {};
+
+/// What a user asks for: an estimator, or Auto.
+class EstimatorChoice {
+ public:
+  EstimatorChoice() = default;
+  EstimatorChoice(Auto) {}
+  template <class E>
+  requires Estimator<E> EstimatorChoice(E estimator) : chosen_(std::move(estimator)) {}
+
+  /// None: Auto.
+  const std::optional<AnyEstimator>& chosen() const { return chosen_; }
+
+ private:
+  std::optional<AnyEstimator> chosen_;
+};
+
+}  // namespace hindsight

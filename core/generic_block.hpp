@@ -1,0 +1,186 @@
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <exception>
+#include <new>
+#include <span>
+#include <string>
+
+#include <hindsight/core/block.hpp>
+#include <hindsight/core/report.hpp>
+
+namespace hindsight {
+
+/// One node of a group of nodes of type N.
+template <class N> struct Member {
+  const N* node = nullptr;
+  const Placement* at = nullptr;
+};
+
+[[noreturn]] void throw_node_failure(const std::string& node, const char* function, const std::string& what);
+/// Refuses log-probabilities that do not sum to one.
+[[noreturn]] void throw_unnormalised(const std::string& node, int unit, double total);
+
+/// Runs any node from its plain mathematics, sample by sample: messages by evaluating log_probs once per
+/// candidate.
+template <class S, class N> class GenericBlock final : public Block<S> {
+ public:
+  explicit GenericBlock(Member<N> member) : node_(*member.node), at_(*member.at) {
+    for (const ParentPlace& parent : at_.parents) {
+      features_ += parent.shape.features();
+      parent_units_ += static_cast<std::size_t>(parent.shape.units);
+    }
+    table_ = static_cast<std::size_t>(at_.shape.units) * static_cast<std::size_t>(at_.shape.outcomes());
+  }
+
+  void forward(const Frame<S>& frame) const override {
+    for (int i = 0; i < frame.samples; ++i) {
+      const Reading<S> reading = gather(frame, i);
+      const std::span<S> table = first_table(frame);
+      evaluate(frame, reading, table);
+      check(table);
+      for (std::size_t row = 0; row < table_; ++row) frame.log_prob(at_.table_row + row)[i] = table[row];
+    }
+    for (std::size_t row = 0; row < table_; ++row) {
+      S* const padded = frame.log_prob(at_.table_row + row);
+      std::fill(padded + frame.samples, padded + frame.lanes, S(0));
+    }
+    for (int unit = 0; unit < at_.shape.units; ++unit) settle_unit(frame, at_, unit);
+  }
+
+  void send_messages(const Frame<S>& frame) const override {
+    const bool any =
+        std::any_of(at_.parents.begin(), at_.parents.end(), [](const auto& p) { return p.wants_messages; });
+    if (!any) return;
+    for (int i = 0; i < frame.samples; ++i) {
+      const Reading<S> reading = gather(frame, i);
+      std::size_t feature = 0, unit = 0;
+      for (const ParentPlace& parent : at_.parents) {
+        if (parent.wants_messages) send_to(frame, i, reading, parent, feature, unit);
+        feature += parent.shape.features();
+        unit += static_cast<std::size_t>(parent.shape.units);
+      }
+    }
+  }
+
+  int rows() const override { return 1; }
+
+  void accumulate(const Frame<S>& frame, int, int) const override {
+    const std::span<S> weights = first_table(frame);
+    for (int i = 0; i < frame.samples; ++i) {
+      bool any = false;
+      for (std::size_t row = 0; row < table_; ++row) {
+        weights[row] = frame.weight(at_.table_row + row)[i];
+        any = any || weights[row] != 0;
+      }
+      if (!any) continue;
+      const Reading<S> reading = gather(frame, i);
+      guarded("accumulate", [&] {
+        node_.accumulate(theta(frame), reading, std::span<const S>(weights),
+                         std::span(frame.gradient + at_.first_parameter, at_.shape.parameter_count()));
+      });
+    }
+  }
+
+  ScratchSize scratch(int) const override { return {features_ + 2 * table_, parent_units_}; }
+
+ private:
+  std::span<const S> theta(const Frame<S>& frame) const {
+    return std::span(frame.parameters + at_.first_parameter, at_.shape.parameter_count());
+  }
+  std::span<S> first_table(const Frame<S>& frame) const {
+    return std::span(frame.scratch + features_, table_);
+  }
+  std::span<S> second_table(const Frame<S>& frame) const {
+    return std::span(frame.scratch + features_ + table_, table_);
+  }
+
+  Reading<S> gather(const Frame<S>& frame, int sample) const {
+    S* feature = frame.scratch;
+    Outcome* outcome = frame.outcome_scratch;
+    for (const ParentPlace& parent : at_.parents) {
+      for (std::size_t row = 0; row < parent.shape.features(); ++row)
+        *feature++ = frame.feature(parent.feature_row + row)[sample];
+      for (std::size_t row = 0; row < static_cast<std::size_t>(parent.shape.units); ++row)
+        *outcome++ = parent.shape.encoding ? frame.outcome(parent.unit_row + row)[sample] : Outcome(-1);
+    }
+    return {std::span(frame.scratch, features_), std::span(frame.outcome_scratch, parent_units_),
+            at_.parent_shapes};
+  }
+
+  void evaluate(const Frame<S>& frame, const Reading<S>& reading, std::span<S> table) const {
+    guarded("log_probs", [&] { node_.log_probs(theta(frame), reading, table); });
+  }
+
+  /// What the user's function throws reaches the caller with the node's name.
+  template <class Call> void guarded(const char* function, const Call& call) const {
+    try {
+      call();
+    } catch (const std::bad_alloc&) {
+      throw;
+    } catch (const std::exception& problem) {
+      throw_node_failure(at_.name, function, problem.what());
+    } catch (...) {
+      throw_node_failure(at_.name, function, "something that is no std::exception");
+    }
+  }
+
+  void check(std::span<const S> table) const {
+    const auto outcomes = static_cast<std::size_t>(at_.shape.outcomes());
+    for (std::size_t unit = 0; unit * outcomes < table.size(); ++unit) {
+      S total = 0;
+      for (const S log_prob : table.subspan(unit * outcomes, outcomes)) total += std::exp(log_prob);
+      // A NaN is left for the executor, which knows whether a parameter is to blame.
+      if (std::abs(total - 1) > S(1e-3))
+        throw_unnormalised(at_.name, static_cast<int>(unit), static_cast<double>(total));
+    }
+  }
+
+  /// `feature` and `unit` say where the parent begins in the reading, which is changed candidate by candidate
+  /// and restored.
+  void send_to(const Frame<S>& frame, int i, const Reading<S>& reading, const ParentPlace& parent,
+               std::size_t feature, std::size_t unit) const {
+    const Encoding& encoding = *parent.shape.encoding;
+    const auto width = static_cast<std::size_t>(encoding.width),
+               outcomes = static_cast<std::size_t>(encoding.outcomes);
+    for (std::size_t j = 0; j < static_cast<std::size_t>(parent.shape.units); ++j) {
+      Outcome& slot = frame.outcome_scratch[unit + j];
+      S* const slot_features = frame.scratch + feature + j * width;
+      const Outcome actual = slot;
+      const auto show = [&](Outcome candidate) {
+        slot = candidate;
+        for (int f = 0; f < encoding.width; ++f)
+          slot_features[f] = static_cast<S>(encoding.value(candidate, f));
+      };
+      for (Outcome candidate = 0; candidate < encoding.outcomes; ++candidate) {
+        if (candidate == actual) continue;
+        show(candidate);
+        const std::span<S> table = second_table(frame);
+        evaluate(frame, reading, table);
+        frame.evidence_of(parent.table_row + j * outcomes + static_cast<std::size_t>(candidate))[i] +=
+            likelihood_ratio(frame, i, table);
+      }
+      show(actual);
+    }
+  }
+
+  /// log P(own outcomes | candidate) - log P(own outcomes | as sampled)
+  S likelihood_ratio(const Frame<S>& frame, int i, std::span<const S> table) const {
+    const auto outcomes = static_cast<std::size_t>(at_.shape.outcomes());
+    S ratio = 0;
+    for (std::size_t unit = 0; unit < static_cast<std::size_t>(at_.shape.units); ++unit) {
+      const std::size_t row =
+          unit * outcomes + static_cast<std::size_t>(frame.outcome(at_.unit_row + unit)[i]);
+      ratio += table[row] - frame.log_prob(at_.table_row + row)[i];
+    }
+    return ratio;
+  }
+
+  const N& node_;
+  const Placement& at_;
+  std::size_t features_ = 0, parent_units_ = 0, table_ = 0;
+};
+
+}  // namespace hindsight

@@ -1,0 +1,129 @@
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <typeindex>
+#include <utility>
+#include <vector>
+
+#include <hindsight/core/block.hpp>
+#include <hindsight/core/generic_block.hpp>
+#include <hindsight/core/initialisation.hpp>
+#include <hindsight/core/shape.hpp>
+
+namespace hindsight {
+
+/// What a unit is: one sample of one population, as plain mathematics, in float and in double. Nothing to
+/// inherit.
+///   shape(parents) -> Shape                   refuses parents it cannot read by throwing Error
+///   log_probs(theta, reading, out)            out[unit·K + k] = log π(k | reading), normalised per unit
+///   accumulate(theta, reading, weights, out)  out += Σ weights[unit·K + k]·∇log π(k | reading)
+/// Optional:
+///   static constexpr std::string_view kind             how reports call it
+///   static constexpr bool reads_patterns = true        it honours ParentShape::connectivity
+///   initialise(const Initialisation&, span<double>)    initial parameters; zeros otherwise
+///   static lower<S>(span<const Member<N>>) -> Blocks<S>   blocks of its own for many nodes at once
+/// What is missing is synthesised: sampling from the table, messages by re-evaluating log_probs per
+/// candidate.
+template <class N>
+concept Node = requires(const N node, std::span<const ParentShape> parents, std::span<const float> theta,
+                        const Reading<float>& reading, std::span<float> out,
+                        std::span<const double> theta_in_double, const Reading<double>& reading_in_double,
+                        std::span<double> out_in_double) {
+  { node.shape(parents) } -> std::same_as<Shape>;
+  node.log_probs(theta, reading, out);
+  node.log_probs(theta_in_double, reading_in_double, out_in_double);
+  node.accumulate(theta, reading, theta, out);
+  node.accumulate(theta_in_double, reading_in_double, theta_in_double, out_in_double);
+}
+&&std::copy_constructible<N>;
+
+/// Any node, as a value.
+class AnyNode {
+ public:
+  /// One node of a group that is lowered together.
+  struct Placed {
+    const AnyNode* node = nullptr;
+    const Placement* at = nullptr;
+  };
+
+  template <class N>
+  requires(!std::same_as<N, AnyNode> && Node<N>) AnyNode(N node)
+      : self_(std::make_shared<const Held<N>>(std::move(node))) {}
+
+  Shape shape(std::span<const ParentShape> parents) const { return self_->shape(parents); }
+  std::string_view kind() const { return self_->kind(); }
+  std::type_index type() const { return self_->type(); }
+  bool reads_patterns() const { return self_->reads_patterns(); }
+  void initialise(const Initialisation& start, std::span<double> theta) const {
+    self_->initialise(start, theta);
+  }
+
+  /// Blocks for nodes that all have the type of the first.
+  template <class S> static Blocks<S> lower(std::span<const Placed> group) {
+    return group.front().node->self_->lower(group, S{});
+  }
+
+ private:
+  struct Interface {
+    virtual ~Interface() = default;
+    virtual Shape shape(std::span<const ParentShape>) const = 0;
+    virtual std::string_view kind() const = 0;
+    virtual std::type_index type() const = 0;
+    virtual bool reads_patterns() const = 0;
+    virtual void initialise(const Initialisation&, std::span<double>) const = 0;
+    virtual Blocks<float> lower(std::span<const Placed>, float) const = 0;
+    virtual Blocks<double> lower(std::span<const Placed>, double) const = 0;
+  };
+
+  template <class N> struct Held final : Interface {
+    explicit Held(N held) : node(std::move(held)) {}
+
+    Shape shape(std::span<const ParentShape> parents) const override { return node.shape(parents); }
+    std::string_view kind() const override {
+      if constexpr (requires { std::string_view(N::kind); })
+        return N::kind;
+      else
+        return "custom";
+    }
+    std::type_index type() const override { return typeid(N); }
+    bool reads_patterns() const override {
+      if constexpr (requires { N::reads_patterns; })
+        return N::reads_patterns;
+      else
+        return false;
+    }
+    void initialise(const Initialisation& start, std::span<double> theta) const override {
+      if constexpr (requires { node.initialise(start, theta); }) node.initialise(start, theta);
+    }
+    Blocks<float> lower(std::span<const Placed> group, float) const override {
+      return lower_as<float>(group);
+    }
+    Blocks<double> lower(std::span<const Placed> group, double) const override {
+      return lower_as<double>(group);
+    }
+
+    template <class S> static Blocks<S> lower_as(std::span<const Placed> group) {
+      std::vector<Member<N>> members;
+      for (const Placed& placed : group)
+        members.push_back({&static_cast<const Held&>(*placed.node->self_).node, placed.at});
+      if constexpr (requires { N::template lower<S>(std::span<const Member<N>>(members)); }) {
+        return N::template lower<S>(std::span<const Member<N>>(members));
+      } else {
+        Blocks<S> blocks;
+        for (const Member<N>& member : members)
+          blocks.push_back(std::make_unique<GenericBlock<S, N>>(member));
+        return blocks;
+      }
+    }
+
+    N node;
+  };
+
+  std::shared_ptr<const Interface> self_;
+};
+
+}  // namespace hindsight

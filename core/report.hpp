@@ -1,0 +1,91 @@
+#pragma once
+
+#include <exception>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include <hindsight/core/diagnostics.hpp>
+#include <hindsight/core/estimator.hpp>
+
+namespace hindsight {
+
+/// What one catalogued estimator would be for one (node, reward) pair.
+struct Opinion {
+  std::string estimator;
+  Verdict verdict;
+};
+
+/// How one node is credited by one reward downstream of it.
+struct Credit {
+  std::string node;
+  std::string reward;
+  std::string estimator;  ///< the one that will run
+  bool automatic = true;  ///< chosen by Auto, not by the user
+  Verdict verdict;        ///< on that estimator
+  std::string why;
+  std::vector<Opinion> opinions;  ///< on every catalogued estimator
+};
+
+/// One node as the report lists it.
+struct NodeSummary {
+  std::string name;
+  std::string kind;
+  int units = 0;
+  int level = 0;             ///< length of the longest route from a source
+  bool checked = true;       ///< Assumption 1 was checked here (inputs: only in strict mode)
+  bool assumption_1 = true;  ///< it holds, or was not checked
+};
+
+/// All that was found about a graph, for people (format it) and for programs (read it).
+struct Report {
+  std::vector<NodeSummary> nodes;
+  std::vector<Credit> credits;
+  std::vector<Diagnostic> diagnostics;
+  std::size_t edges = 0;
+  std::size_t rewards = 0;
+
+  /// No error: `compile` accepts the graph.
+  bool admissible() const;
+  /// Assumption 1 holds at every node that was checked.
+  bool assumption_1_holds() const;
+};
+
+std::string to_string(const Report&);
+/// The same with colours for a terminal.
+std::string to_coloured_string(const Report&);
+
+/// The one exception type of the library. Its text is the report's.
+class Error : public std::exception {
+ public:
+  explicit Error(Report report);
+  explicit Error(Diagnostic diagnostic);
+
+  const Report& report() const { return report_; }
+  const char* what() const noexcept override { return text_.c_str(); }
+
+ private:
+  Report report_;
+  std::string text_;
+};
+
+}  // namespace hindsight
+
+/// `{}` is plain text; `{:c}` adds colours for a terminal.
+template <> struct fmt::formatter<hindsight::Report> {
+  bool coloured = false;
+
+  constexpr auto parse(format_parse_context& context) {
+    auto at = context.begin();
+    if (at != context.end() && *at == 'c') {
+      coloured = true;
+      ++at;
+    }
+    return at;
+  }
+
+  template <class Context> auto format(const hindsight::Report& report, Context& context) const {
+    return fmt::format_to(context.out(), "{}", coloured ? to_coloured_string(report) : to_string(report));
+  }
+};
