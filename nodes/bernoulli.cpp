@@ -1,0 +1,67 @@
+#include <hindsight/nodes/bernoulli.hpp>
+
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include <hindsight/core/numerics.hpp>
+#include <hindsight/nodes/linear.hpp>
+
+namespace hindsight {
+
+Shape Bernoulli::shape(std::span<const ParentShape> parents) const {
+  if (!std::isfinite(values.zero) || !std::isfinite(values.one) || values.zero == values.one)
+    throw Error(Diagnostic{
+        .code = "values",
+        .message = fmt::format("its values {} and {} must be finite and different, or its children "
+                               "could not tell its outcomes apart",
+                               values.zero, values.one),
+        .help = {"Bernoulli{.values = zero_one}   // or minus_plus_one, the default"}});
+  return {.units = units,
+          .encoding = scalar_encoding({values.zero, values.one}),
+          .parameters = LinearLayout(parents, units, 1).parameters(),
+          .logits = 1};
+}
+
+template <class S>
+void Bernoulli::log_probs(std::span<const S> theta, const Reading<S>& reading, std::span<S> out) const {
+  const std::span<S> logits = out.first(static_cast<std::size_t>(units));
+  linear_logits(theta, reading, units, 1, logits);
+  for (std::size_t unit = logits.size(); unit-- > 0;) {
+    const S logit = logits[unit];
+    out[2 * unit] = -softplus(logit);
+    out[2 * unit + 1] = -softplus(-logit);
+  }
+}
+
+template <class S>
+void Bernoulli::accumulate(std::span<const S> theta, const Reading<S>& reading, std::span<const S> weights,
+                           std::span<S> out) const {
+  std::vector<S> log_prob(weights.size()), delta(static_cast<std::size_t>(units));
+  log_probs(theta, reading, std::span<S>(log_prob));
+  for (std::size_t unit = 0; unit < delta.size(); ++unit)
+    delta[unit] = weights[2 * unit + 1] * std::exp(log_prob[2 * unit]) -
+                  weights[2 * unit] * std::exp(log_prob[2 * unit + 1]);
+  accumulate_linear(reading, units, 1, std::span<const S>(delta), out);
+}
+
+void Bernoulli::initialise(const Initialisation& start, std::span<double> theta) const {
+  initialise_glorot(start, 1, theta);
+}
+
+template <class S> Blocks<S> Bernoulli::lower(std::span<const Member<Bernoulli>> group) {
+  std::vector<const Placement*> places;
+  for (const auto& member : group) places.push_back(member.at);
+  return lower_linear<S>(places, Link::bernoulli);
+}
+
+template void Bernoulli::log_probs(std::span<const float>, const Reading<float>&, std::span<float>) const;
+template void Bernoulli::log_probs(std::span<const double>, const Reading<double>&, std::span<double>) const;
+template void Bernoulli::accumulate(std::span<const float>, const Reading<float>&, std::span<const float>,
+                                    std::span<float>) const;
+template void Bernoulli::accumulate(std::span<const double>, const Reading<double>&, std::span<const double>,
+                                    std::span<double>) const;
+template Blocks<float> Bernoulli::lower<float>(std::span<const Member<Bernoulli>>);
+template Blocks<double> Bernoulli::lower<double>(std::span<const Member<Bernoulli>>);
+
+}  // namespace hindsight

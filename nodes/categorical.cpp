@@ -1,0 +1,67 @@
+#include <hindsight/nodes/categorical.hpp>
+
+#include <cmath>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include <hindsight/core/numerics.hpp>
+#include <hindsight/nodes/linear.hpp>
+
+namespace hindsight {
+
+Shape Categorical::shape(std::span<const ParentShape> parents) const {
+  if (classes < 2)
+    throw Error(
+        Diagnostic{.code = "one-class",
+                   .message = fmt::format("a Categorical chooses among at least 2 classes, not {}", classes),
+                   .help = {"Categorical{.classes = 2}"}});
+  return {.units = units,
+          .encoding = one_hot_encoding(classes),
+          .parameters = LinearLayout(parents, units, classes).parameters(),
+          .logits = classes};
+}
+
+template <class S>
+void Categorical::log_probs(std::span<const S> theta, const Reading<S>& reading, std::span<S> out) const {
+  linear_logits(theta, reading, units, classes, out);
+  const auto count = static_cast<std::size_t>(classes);
+  for (std::size_t first = 0; first < out.size(); first += count) log_softmax(out.data() + first, count);
+}
+
+template <class S>
+void Categorical::accumulate(std::span<const S> theta, const Reading<S>& reading, std::span<const S> weights,
+                             std::span<S> out) const {
+  std::vector<S> delta(weights.size());
+  log_probs(theta, reading, std::span<S>(delta));
+  const auto count = static_cast<std::size_t>(classes);
+  for (std::size_t first = 0; first < delta.size(); first += count) {
+    S total = 0;
+    for (std::size_t k = first; k < first + count; ++k) total += weights[k];
+    for (std::size_t k = first; k < first + count; ++k)
+      delta[k] = softmax_gradient(weights[k], delta[k], total);
+  }
+  accumulate_linear(reading, units, classes, std::span<const S>(delta), out);
+}
+
+void Categorical::initialise(const Initialisation& start, std::span<double> theta) const {
+  initialise_glorot(start, classes, theta);
+}
+
+template <class S> Blocks<S> Categorical::lower(std::span<const Member<Categorical>> group) {
+  std::vector<const Placement*> places;
+  for (const auto& member : group) places.push_back(member.at);
+  return lower_linear<S>(places, Link::softmax);
+}
+
+template void Categorical::log_probs(std::span<const float>, const Reading<float>&, std::span<float>) const;
+template void Categorical::log_probs(std::span<const double>, const Reading<double>&,
+                                     std::span<double>) const;
+template void Categorical::accumulate(std::span<const float>, const Reading<float>&, std::span<const float>,
+                                      std::span<float>) const;
+template void Categorical::accumulate(std::span<const double>, const Reading<double>&,
+                                      std::span<const double>, std::span<double>) const;
+template Blocks<float> Categorical::lower<float>(std::span<const Member<Categorical>>);
+template Blocks<double> Categorical::lower<double>(std::span<const Member<Categorical>>);
+
+}  // namespace hindsight

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include <hindsight/core/node.hpp>
+
+namespace hindsight {
+
+/// Units that pick one of `classes` outcomes by a softmax of linear logits; children see one-hot features.
+struct Categorical {
+  int classes = 2;
+  int units = 1;
+
+  static constexpr std::string_view kind = "Categorical";
+  static constexpr bool reads_patterns = true;
+
+  Shape shape(std::span<const ParentShape> parents) const;
+  template <class S>
+  void log_probs(std::span<const S> theta, const Reading<S>& reading, std::span<S> out) const;
+  template <class S>
+  void accumulate(std::span<const S> theta, const Reading<S>& reading, std::span<const S> weights,
+                  std::span<S> out) const;
+  void initialise(const Initialisation& start, std::span<double> theta) const;
+  template <class S> static Blocks<S> lower(std::span<const Member<Categorical>> group);
+};
+
+static_assert(Node<Categorical>);
+
+}  // namespace hindsight
