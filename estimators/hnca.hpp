@@ -1,0 +1,34 @@
+#pragma once
+
+#include <string>
+
+#include <hindsight/core/estimator.hpp>
+
+namespace hindsight {
+
+/// What to do where parents of a node's children are its descendants.
+enum class Assumption {
+  enforced,  ///< refuse, as the paper does
+  relaxed,   ///< go on: the product over children is unbiased on any DAG (docs/theory.md)
+};
+
+/// One-step Hindsight Network Credit Assignment: credit goes to each outcome by how probable it looks once
+/// the outcomes of the node's children are known, less how probable it was before: w = (posterior -
+/// prior)·signal.
+struct Hnca {
+  Assumption assumption = Assumption::enforced;
+
+  Needs needs() const { return {.hindsight_steps = 1}; }
+  Verdict admissible(const Facts& facts) const;
+  std::string name() const {
+    return assumption == Assumption::enforced ? "hnca" : "hnca(assumption=relaxed)";
+  }
+
+  template <class S> void add_weights(const LocalView<S>& view, const WeightTable<S>& weights) const;
+
+  bool operator==(const Hnca&) const = default;
+};
+
+static_assert(Estimator<Hnca>);
+
+}  // namespace hindsight

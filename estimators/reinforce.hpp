@@ -1,0 +1,22 @@
+#pragma once
+
+#include <string>
+
+#include <hindsight/core/estimator.hpp>
+
+namespace hindsight {
+
+/// The local REINFORCE estimator: all credit goes to the outcome that was sampled. Unbiased everywhere.
+struct Reinforce {
+  Needs needs() const { return {}; }
+  Verdict admissible(const Facts& facts) const;
+  std::string name() const { return "reinforce"; }
+
+  template <class S> void add_weights(const LocalView<S>& view, const WeightTable<S>& weights) const;
+
+  bool operator==(const Reinforce&) const = default;
+};
+
+static_assert(Estimator<Reinforce>);
+
+}  // namespace hindsight
