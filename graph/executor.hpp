@@ -1,0 +1,92 @@
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include <hindsight/core/block.hpp>
+#include <hindsight/core/matrix_view.hpp>
+#include <hindsight/graph/plan.hpp>
+#include <hindsight/graph/workspace.hpp>
+
+namespace hindsight {
+
+/// Samples are worked in chunks of this many, so that results do not depend on how a batch is cut at its
+/// multiples.
+inline constexpr int chunk_samples = 64;
+/// Rows are padded to whole vectors of any instruction set.
+inline constexpr std::size_t lane_padding = 16;
+
+/// What an input is in every sample: samples × units.
+template <class S> struct InputValues {
+  NodeId node;
+  MatrixView<const S> values;
+};
+
+/// What a reward was in every sample.
+template <class S> struct RewardValues {
+  RewardId reward;
+  MatrixView<const S> values;
+};
+
+/// Outcomes to take instead of sampling: samples × units.
+struct ClampedOutcomes {
+  NodeId node;
+  MatrixView<const Outcome> outcomes;
+};
+
+struct ForwardOptions {
+  std::vector<ClampedOutcomes> clamp = {};
+};
+
+struct BackwardOptions {
+  int of = 0;              ///< samples of the whole batch that this one is a part of; 0: this is the whole
+  bool continues = false;  ///< add to the gradient of the parts before
+};
+
+/// Runs a plan in a workspace: the message-passing scheduler. Its phases are separate so that the exact
+/// oracle can judge the very code that users run.
+template <class S> class Executor {
+ public:
+  Executor(const Plan<S>& plan, std::span<const S> parameters, BasicWorkspace<S>& run)
+      : plan_(plan), parameters_(parameters), run_(run) {}
+
+  static BasicWorkspace<S> make_workspace(std::shared_ptr<const Plan<S>> plan, int capacity);
+
+  void forward(std::span<const InputValues<S>> inputs, const ForwardOptions& options);
+  void backward(std::span<const RewardValues<S>> rewards, const BackwardOptions& options);
+
+  /// Checks and takes the inputs, which say how many samples there are; without inputs the workspace is
+  /// filled.
+  void load_inputs(std::span<const InputValues<S>> inputs);
+  void take_samples(int samples) { run_.samples_ = samples; }
+  void clamp(std::span<const ClampedOutcomes> clamps);
+  /// Computes and samples everything that is not clamped.
+  void sample();
+  void load_rewards(std::span<const RewardValues<S>> rewards);
+  /// Each sample's share of the gradient; a share of 0 leaves the sample out altogether.
+  void share(std::span<const S> shares);
+  void send_messages();
+  void make_weights();
+  /// w = total signal at the sampled outcome: Σ signal·∇log P(all outcomes), which is exact when summed over
+  /// all of them.
+  void make_score_weights();
+  void accumulate(bool continues);
+  /// log P(all outcomes of one sample).
+  double log_probability(int sample) const;
+
+ private:
+  int chunks() const { return (run_.samples_ + chunk_samples - 1) / chunk_samples; }
+  Frame<S> frame(int chunk) const;
+  void check_owner() const;
+  void refuse_impossible_clamps(std::span<const ClampedOutcomes> clamps) const;
+  [[noreturn]] void blame(std::size_t table_row, int sample) const;
+
+  const Plan<S>& plan_;
+  std::span<const S> parameters_;
+  BasicWorkspace<S>& run_;
+};
+
+extern template class Executor<float>;
+extern template class Executor<double>;
+
+}  // namespace hindsight

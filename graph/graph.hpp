@@ -1,0 +1,107 @@
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <hindsight/core/estimator.hpp>
+#include <hindsight/core/ids.hpp>
+#include <hindsight/core/node.hpp>
+#include <hindsight/core/pattern.hpp>
+#include <hindsight/core/shape.hpp>
+
+namespace hindsight {
+
+/// A parent of the node being added, and how its units are wired.
+struct Edge {
+  Edge(NodeId parent_node, Pattern wiring = Pattern::dense())
+      : parent(parent_node), pattern(std::move(wiring)) {}
+  NodeId parent;
+  Pattern pattern;
+};
+
+/// A DAG of discrete stochastic nodes, as the user describes it. Parents exist before their children, so a
+/// cycle cannot be written. A call that throws leaves the graph as it was.
+class Graph {
+ public:
+  /// Real-valued units that are given with every sample.
+  NodeId input(std::string name, int units);
+  /// A population of stochastic units; `node` is Bernoulli, Categorical, Table or anything that satisfies
+  /// Node.
+  NodeId add(std::string name, AnyNode node, std::vector<Edge> parents);
+  /// A black-box reward, a function of the nodes it reads of which only the value is observed.
+  RewardId reward(std::string name, std::vector<NodeId> reads);
+
+  /// How the node is credited by every reward, also by those added later.
+  void estimate_with(NodeId node, EstimatorChoice estimator);
+  /// How the node is credited by one reward; goes before the choice for all.
+  void estimate_with(NodeId node, RewardId reward, EstimatorChoice estimator);
+
+  /// One edge as it was added.
+  struct Parent {
+    NodeId node;
+    std::shared_ptr<const Connectivity> connectivity;  ///< none: dense
+  };
+
+  int node_count() const { return static_cast<int>(nodes_.size()); }
+  int reward_count() const { return static_cast<int>(rewards_.size()); }
+  std::size_t edge_count() const { return edge_count_; }
+  std::size_t unit_count() const { return unit_count_; }
+
+  const std::string& name(NodeId node) const { return at(node).name; }
+  bool is_input(NodeId node) const { return !at(node).node; }
+  /// "input", or what the node's type says of itself.
+  std::string_view kind(NodeId node) const { return is_input(node) ? "input" : at(node).node->kind(); }
+  /// An input's shape has units but no outcomes.
+  const Shape& shape(NodeId node) const { return at(node).shape; }
+  const AnyNode& node(NodeId node) const { return *at(node).node; }
+  std::span<const Parent> parents(NodeId node) const { return at(node).parents; }
+  /// In order of addition.
+  std::span<const NodeId> children(NodeId node) const { return at(node).children; }
+  const std::string& name(RewardId reward) const {
+    return rewards_[static_cast<std::size_t>(reward.index)].name;
+  }
+  std::span<const NodeId> reads(RewardId reward) const {
+    return rewards_[static_cast<std::size_t>(reward.index)].reads;
+  }
+  const EstimatorChoice& choice(NodeId node, RewardId reward) const;
+  /// The parents as the node's own functions see them; valid while the graph is.
+  std::vector<ParentShape> parent_shapes(NodeId node) const;
+
+ private:
+  struct Entry {
+    std::string name;
+    std::optional<AnyNode> node;
+    Shape shape;
+    std::vector<Parent> parents;
+    std::vector<NodeId> children;
+    EstimatorChoice choice;
+  };
+  struct RewardEntry {
+    std::string name;
+    std::vector<NodeId> reads;
+  };
+
+  const Entry& at(NodeId node) const { return nodes_[static_cast<std::size_t>(node.index)]; }
+  ParentShape parent_shape(const Parent& parent) const;
+  void check_name(const std::string& name) const;
+  void check_units(const std::string& name, int units) const;
+  void check_exists(NodeId node, const std::string& user, const char* role) const;
+  void check_creditable(NodeId node) const;
+  std::vector<Parent> resolve(const std::string& name, const AnyNode& node,
+                              const std::vector<Edge>& edges) const;
+
+  std::vector<Entry> nodes_;
+  std::vector<RewardEntry> rewards_;
+  std::map<std::string, std::string, std::less<>> names_;  ///< every name, and what bears it
+  std::map<std::pair<NodeId, RewardId>, EstimatorChoice> choices_;
+  std::size_t edge_count_ = 0, unit_count_ = 0;
+};
+
+}  // namespace hindsight

@@ -1,0 +1,63 @@
+#include <hindsight/graph/model.hpp>
+
+#include <hindsight/core/report.hpp>
+
+namespace hindsight {
+
+template <class S>
+BasicModel<S>::BasicModel(const Graph& graph, const Catalogue& catalogue, const CompileOptions& options) {
+  Examination examination = examine(graph, catalogue);
+  if (!examination.report.admissible()) throw Error(std::move(examination.report));
+  report_ = std::make_shared<const Report>(std::move(examination.report));
+  plan_ = std::make_shared<const Plan<S>>(graph, examination.assignments, options.seed);
+  parameters_ = plan_->initial_parameters();
+}
+
+template <class S> BasicWorkspace<S> BasicModel<S>::workspace(int capacity) const {
+  return Executor<S>::make_workspace(plan_, capacity);
+}
+
+template <class S>
+void BasicModel<S>::forward(BasicWorkspace<S>& run, std::span<const InputValues<S>> inputs,
+                            const ForwardOptions& options) const {
+  Executor<S>(*plan_, parameters_, run).forward(inputs, options);
+}
+
+template <class S>
+void BasicModel<S>::forward(BasicWorkspace<S>& run, std::initializer_list<InputValues<S>> inputs,
+                            const ForwardOptions& options) const {
+  forward(run, std::span(inputs.begin(), inputs.size()), options);
+}
+
+template <class S>
+void BasicModel<S>::backward(BasicWorkspace<S>& run, std::span<const RewardValues<S>> rewards,
+                             const BackwardOptions& options) const {
+  Executor<S>(*plan_, parameters_, run).backward(rewards, options);
+}
+
+template <class S>
+void BasicModel<S>::backward(BasicWorkspace<S>& run, std::initializer_list<RewardValues<S>> rewards,
+                             const BackwardOptions& options) const {
+  backward(run, std::span(rewards.begin(), rewards.size()), options);
+}
+
+template <class S> MatrixView<S> BasicModel<S>::parameters(std::string_view path) {
+  const ParameterPlace& place = plan_->parameter(path);
+  return {parameters_.data() + place.first, static_cast<std::ptrdiff_t>(place.rows),
+          static_cast<std::ptrdiff_t>(place.cols)};
+}
+
+template <class S> MatrixView<const S> BasicModel<S>::parameters(std::string_view path) const {
+  return const_cast<BasicModel&>(*this).parameters(path);
+}
+
+template <class S> std::vector<std::string> BasicModel<S>::parameter_names() const {
+  std::vector<std::string> names;
+  for (const ParameterPlace& place : plan_->parameters) names.push_back(place.path);
+  return names;
+}
+
+template class BasicModel<float>;
+template class BasicModel<double>;
+
+}  // namespace hindsight

@@ -1,0 +1,212 @@
+#include <hindsight/graph/oracle.hpp>
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include <hindsight/core/report.hpp>
+
+namespace hindsight {
+namespace {
+
+constexpr std::size_t states_per_batch = 256;
+
+/// Counts through all joint outcomes and input rows, the last unit of the last node fastest.
+template <class S> class Odometer {
+ public:
+  Odometer(const Plan<S>& plan, std::span<const InputValues<S>> inputs, std::size_t most_states)
+      : plan_(plan), rows_(inputs.empty() ? 1 : static_cast<int>(inputs.front().values.rows())) {
+    double states = rows_;
+    for (std::size_t n = 0; n < plan.placements.size(); ++n) {
+      const Shape& shape = plan.placements[n].shape;
+      outcomes_.emplace_back(plan.is_input[n] ? 0 : static_cast<std::size_t>(shape.units), 0);
+      if (!plan.is_input[n]) states *= std::pow(shape.outcomes(), shape.units);
+    }
+    if (states > static_cast<double>(most_states))
+      throw Error(Diagnostic{
+          .code = "too-many-states",
+          .message = fmt::format("exact enumeration would visit {:.4g} joint outcomes; the limit is {}",
+                                 states, most_states),
+          .help = {"enumerate(model, inputs, rewards, {.most_states = …})   // or a smaller graph"}});
+    states_ = static_cast<std::size_t>(states);
+  }
+
+  std::size_t states() const { return states_; }
+  int rows() const { return rows_; }
+  int row() const { return row_; }
+  std::span<const std::vector<Outcome>> outcomes() const { return outcomes_; }
+  JointOutcome joint() const { return {outcomes_, row_}; }
+
+  void advance() {
+    for (std::size_t n = outcomes_.size(); n-- > 0;)
+      for (std::size_t unit = outcomes_[n].size(); unit-- > 0;) {
+        if (++outcomes_[n][unit] < plan_.placements[n].shape.outcomes()) return;
+        outcomes_[n][unit] = 0;
+      }
+    ++row_;
+  }
+
+ private:
+  const Plan<S>& plan_;
+  int rows_, row_ = 0;
+  std::size_t states_ = 0;
+  std::vector<std::vector<Outcome>> outcomes_;  ///< per node, per unit
+};
+
+/// Some consecutive states as the samples of one clamped batch.
+template <class S> class Batch {
+ public:
+  Batch(const BasicModel<S>& model, std::span<const InputValues<S>> inputs,
+        std::span<const RewardFunction> rewards, std::size_t capacity)
+      : model_(model),
+        given_(inputs),
+        functions_(rewards),
+        run_(model.workspace(static_cast<int>(capacity))) {}
+
+  void fill(Odometer<S>& odometer, std::size_t samples) {
+    const Plan<S>& plan = model_.plan();
+    samples_ = samples;
+    features_.assign(given_.size(), {});
+    outcomes_.assign(plan.placements.size(), {});
+    values_.assign(functions_.size(), {});
+    for (std::size_t i = 0; i < samples; ++i, odometer.advance()) {
+      const JointOutcome joint = odometer.joint();
+      for (std::size_t g = 0; g < given_.size(); ++g)
+        for (std::ptrdiff_t unit = 0; unit < given_[g].values.cols(); ++unit)
+          features_[g].push_back(given_[g].values(odometer.row(), unit));
+      for (std::size_t n = 0; n < outcomes_.size(); ++n)
+        outcomes_[n].insert(outcomes_[n].end(), odometer.outcomes()[n].begin(), odometer.outcomes()[n].end());
+      for (std::size_t r = 0; r < functions_.size(); ++r)
+        values_[r].push_back(static_cast<S>(functions_[r].value(joint)));
+    }
+    Executor<S> executor = this->executor();
+    std::vector<InputValues<S>> inputs;
+    for (std::size_t g = 0; g < given_.size(); ++g)
+      inputs.push_back(
+          {given_[g].node, MatrixView<const S>(features_[g].data(), static_cast<std::ptrdiff_t>(samples),
+                                               given_[g].values.cols())});
+    std::vector<ClampedOutcomes> clamps;
+    for (std::size_t n = 0; n < outcomes_.size(); ++n)
+      if (!plan.is_input[n])
+        clamps.push_back({NodeId{static_cast<int>(n)},
+                          MatrixView<const Outcome>(outcomes_[n].data(), static_cast<std::ptrdiff_t>(samples),
+                                                    plan.placements[n].shape.units)});
+    executor.load_inputs(inputs);
+    if (given_.empty()) executor.take_samples(static_cast<int>(samples));
+    executor.clamp(clamps);
+    executor.sample();
+    probabilities_.clear();
+    for (std::size_t i = 0; i < samples; ++i)
+      probabilities_.push_back(std::exp(executor.log_probability(static_cast<int>(i))) / odometer.rows());
+  }
+
+  /// With every state's share of the gradient.
+  void load_rewards(std::span<const S> shares) {
+    std::vector<RewardValues<S>> rewards;
+    for (std::size_t r = 0; r < functions_.size(); ++r) rewards.push_back({functions_[r].reward, values_[r]});
+    Executor<S> executor = this->executor();
+    executor.load_rewards(rewards);
+    executor.share(shares);
+  }
+
+  Executor<S> executor() { return {model_.plan(), model_.parameters(), run_}; }
+  const BasicWorkspace<S>& run() const { return run_; }
+  std::span<const double> probabilities() const { return probabilities_; }
+  double value(std::size_t reward, std::size_t sample) const {
+    return static_cast<double>(values_[reward][sample]);
+  }
+
+ private:
+  const BasicModel<S>& model_;
+  std::span<const InputValues<S>> given_;
+  std::span<const RewardFunction> functions_;
+  BasicWorkspace<S> run_;
+  std::size_t samples_ = 0;
+  std::vector<std::vector<S>> features_, values_;
+  std::vector<std::vector<Outcome>> outcomes_;
+  std::vector<double> probabilities_;
+};
+
+template <class S> void add(std::vector<double>& sum, std::span<const S> part) {
+  for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += static_cast<double>(part[i]);
+}
+
+}  // namespace
+
+template <class S>
+void for_each_state(const BasicModel<S>& model, std::span<const InputValues<S>> inputs,
+                    std::span<const RewardFunction> rewards,
+                    const std::function<void(const State<S>&)>& visit, const EnumerateOptions& options) {
+  Odometer<S> odometer(model.plan(), inputs, options.most_states);
+  Batch<S> batch(model, inputs, rewards, 1);
+  for (std::size_t state = 0; state < odometer.states(); ++state) {
+    const std::vector<std::vector<Outcome>> outcomes(odometer.outcomes().begin(), odometer.outcomes().end());
+    const JointOutcome joint(outcomes, odometer.row());
+    batch.fill(odometer, 1);
+    if (batch.probabilities()[0] == 0) continue;
+    const S whole = 1;
+    batch.load_rewards(std::span(&whole, 1));
+    Executor<S> executor = batch.executor();
+    executor.send_messages();
+    executor.make_weights();
+    executor.accumulate(false);
+    visit({batch.probabilities()[0], &joint, &batch.run()});
+  }
+}
+
+template <class S>
+Enumeration enumerate(const BasicModel<S>& model, std::span<const InputValues<S>> inputs,
+                      std::span<const RewardFunction> rewards, const EnumerateOptions& options) {
+  Odometer<S> odometer(model.plan(), inputs, options.most_states);
+  const std::size_t parameters = model.parameters().size();
+  Enumeration result{odometer.states(),
+                     std::vector<double>(model.plan().rewards.size(), 0.0),
+                     std::vector<double>(parameters, 0.0),
+                     std::vector<double>(parameters, 0.0),
+                     {}};
+  Batch<S> batch(model, inputs, rewards, std::min(states_per_batch, odometer.states()));
+  for (std::size_t done = 0; done < odometer.states(); done += states_per_batch) {
+    batch.fill(odometer, std::min(states_per_batch, odometer.states() - done));
+    const std::vector<S> shares(batch.probabilities().begin(), batch.probabilities().end());
+    batch.load_rewards(shares);
+    for (std::size_t r = 0; r < rewards.size(); ++r)
+      for (std::size_t i = 0; i < shares.size(); ++i)
+        result.rewards[static_cast<std::size_t>(rewards[r].reward.index)] +=
+            batch.probabilities()[i] * batch.value(r, i);
+    Executor<S> executor = batch.executor();
+    executor.make_score_weights();
+    executor.accumulate(false);
+    add(result.gradient, batch.run().gradient());
+    executor.send_messages();
+    executor.make_weights();
+    executor.accumulate(false);
+    add(result.estimate, batch.run().gradient());
+  }
+  if (!options.variance) return result;
+  result.variance.assign(parameters, 0.0);
+  for_each_state<S>(
+      model, inputs, rewards,
+      [&](const State<S>& state) {
+        for (std::size_t i = 0; i < parameters; ++i) {
+          const double difference = static_cast<double>(state.run->gradient()[i]) - result.estimate[i];
+          result.variance[i] += state.probability * difference * difference;
+        }
+      },
+      options);
+  return result;
+}
+
+template Enumeration enumerate<float>(const BasicModel<float>&, std::span<const InputValues<float>>,
+                                      std::span<const RewardFunction>, const EnumerateOptions&);
+template Enumeration enumerate<double>(const BasicModel<double>&, std::span<const InputValues<double>>,
+                                       std::span<const RewardFunction>, const EnumerateOptions&);
+template void for_each_state<float>(const BasicModel<float>&, std::span<const InputValues<float>>,
+                                    std::span<const RewardFunction>,
+                                    const std::function<void(const State<float>&)>&, const EnumerateOptions&);
+template void for_each_state<double>(const BasicModel<double>&, std::span<const InputValues<double>>,
+                                     std::span<const RewardFunction>,
+                                     const std::function<void(const State<double>&)>&,
+                                     const EnumerateOptions&);
+
+}  // namespace hindsight

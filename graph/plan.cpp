@@ -1,0 +1,199 @@
+#include <hindsight/graph/plan.hpp>
+
+#include <algorithm>
+#include <map>
+#include <new>
+#include <typeindex>
+
+#include <fmt/format.h>
+
+#include <hindsight/core/report.hpp>
+#include <hindsight/graph/topology.hpp>
+
+namespace hindsight {
+namespace {
+
+std::size_t index(NodeId node) { return static_cast<std::size_t>(node.index); }
+
+/// Nodes by level, then by kind (in order of first appearance), then in order of addition: what is lowered
+/// together lies together, and so do the features of parents that were added one after another.
+struct Group {
+  int level;
+  int kind;  ///< -1: input
+  std::vector<int> nodes;
+};
+
+std::vector<Group> group(const Graph& graph) {
+  const std::vector<int> level = levels(graph);
+  std::map<std::type_index, int> kinds;
+  std::map<std::pair<int, int>, Group> groups;
+  for (int i = 0; i < graph.node_count(); ++i) {
+    const int kind =
+        graph.is_input({i})
+            ? -1
+            : kinds.emplace(graph.node({i}).type(), static_cast<int>(kinds.size())).first->second;
+    const int at = level[static_cast<std::size_t>(i)];
+    groups.emplace(std::pair{at, kind}, Group{at, kind, {}}).first->second.nodes.push_back(i);
+  }
+  std::vector<Group> ordered;
+  for (auto& [key, members] : groups) ordered.push_back(std::move(members));
+  return ordered;
+}
+
+/// Per node and unit: how many logits of the whole graph read it.
+std::vector<std::vector<std::size_t>> fan_out(const Graph& graph) {
+  std::vector<std::vector<std::size_t>> readers;
+  for (int i = 0; i < graph.node_count(); ++i)
+    readers.emplace_back(static_cast<std::size_t>(graph.shape({i}).units), 0);
+  for (int i = 0; i < graph.node_count(); ++i)
+    for (const Graph::Parent& parent : graph.parents({i})) {
+      const auto logits = static_cast<std::size_t>(graph.shape({i}).logits),
+                 units = static_cast<std::size_t>(graph.shape({i}).units);
+      std::vector<std::size_t>& counts = readers[index(parent.node)];
+      for (std::size_t unit = 0; unit < counts.size(); ++unit)
+        counts[unit] +=
+            logits *
+            (parent.connectivity ? parent.connectivity->children_of(static_cast<int>(unit)).size() : units);
+    }
+  return readers;
+}
+
+std::vector<double> initialise(const Graph& graph, std::uint64_t seed, std::span<const Placement> placements,
+                               std::size_t count) {
+  const auto readers = fan_out(graph);
+  std::vector<double> theta(count, 0.0);
+  for (int i = 0; i < graph.node_count(); ++i) {
+    if (graph.is_input({i})) continue;
+    const Placement& at = placements[static_cast<std::size_t>(i)];
+    std::vector<ParentStart> starts;
+    for (const Graph::Parent& parent : graph.parents({i}))
+      starts.push_back({placements[index(parent.node)].first_unit, readers[index(parent.node)]});
+    const Initialisation start{seed, at.first_unit, at.shape.units, at.parent_shapes, starts};
+    try {
+      graph.node({i}).initialise(start,
+                                 std::span(theta).subspan(at.first_parameter, at.shape.parameter_count()));
+    } catch (const std::bad_alloc&) {
+      throw;
+    } catch (const std::exception& problem) {
+      throw_node_failure(at.name, "initialise", problem.what());
+    }
+  }
+  return theta;
+}
+
+}  // namespace
+
+template <class S>
+Plan<S>::Plan(const Graph& graph, const std::vector<Assignment>& assignments, std::uint64_t seed_of_model)
+    : seed(seed_of_model) {
+  for (int i = 0; i < graph.reward_count(); ++i) rewards.push_back(graph.name(RewardId{i}));
+  place(graph, assignments);
+  credit(assignments);
+  initial_ = initialise(graph, seed, placements, parameter_count);
+}
+
+template <class S> void Plan<S>::place(const Graph& graph, const std::vector<Assignment>& assignments) {
+  const auto count = static_cast<std::size_t>(graph.node_count());
+  std::vector<bool> wants_messages(count, false);
+  for (const Assignment& assignment : assignments)
+    if (assignment.estimator.needs().hindsight_steps > 0) wants_messages[index(assignment.node)] = true;
+
+  placements.resize(count);
+  std::uint32_t units = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    const NodeId node{static_cast<int>(i)};
+    Placement& at = placements[i];
+    at.name = graph.name(node);
+    at.shape = graph.shape(node);
+    at.first_unit = units;
+    at.first_parameter = parameter_count;
+    units += static_cast<std::uint32_t>(at.shape.units);
+    is_input.push_back(graph.is_input(node));
+    for (const ParameterBlock& block : at.shape.parameters) {
+      parameters.push_back(
+          {fmt::format("{}/{}", at.name, block.name), parameter_count, block.rows, block.cols});
+      parameter_count += block.size();
+    }
+  }
+
+  const std::vector<Group> groups = group(graph);
+  for (const Group& members : groups)
+    for (const int i : members.nodes) {
+      Placement& at = placements[static_cast<std::size_t>(i)];
+      const auto its_units = static_cast<std::size_t>(at.shape.units);
+      at.feature_row = feature_rows;
+      at.unit_row = unit_rows;
+      at.table_row = table_rows;
+      feature_rows += its_units * static_cast<std::size_t>(members.kind < 0 ? 1 : at.shape.encoding.width);
+      if (members.kind < 0) continue;
+      unit_rows += its_units;
+      table_rows += its_units * static_cast<std::size_t>(at.shape.outcomes());
+    }
+
+  for (std::size_t i = 0; i < count; ++i)
+    for (const Graph::Parent& parent : graph.parents({static_cast<int>(i)})) {
+      const Placement& from = placements[index(parent.node)];
+      ParentShape shape{
+          .name = from.name, .units = from.shape.units, .connectivity = parent.connectivity.get()};
+      if (!is_input[index(parent.node)]) shape.encoding = from.shape.encoding;
+      if (parent.connectivity) wirings_.push_back(parent.connectivity);
+      placements[i].parents.push_back(
+          {shape, from.feature_row, from.unit_row, from.table_row, wants_messages[index(parent.node)]});
+      placements[i].parent_shapes.push_back(std::move(shape));
+    }
+
+  nodes_.reserve(count);
+  for (const Group& members : groups) {
+    if (members.kind < 0) continue;
+    std::vector<AnyNode::Placed> placed;
+    for (const int i : members.nodes) {
+      nodes_.push_back(graph.node({i}));
+      placed.push_back({&nodes_.back(), &placements[static_cast<std::size_t>(i)]});
+    }
+    for (auto& block : AnyNode::lower<S>(placed)) blocks.push_back(std::move(block));
+  }
+}
+
+template <class S> void Plan<S>::credit(std::vector<Assignment> assignments) {
+  std::stable_sort(assignments.begin(), assignments.end(), [&](const Assignment& a, const Assignment& b) {
+    return std::pair(a.reward, placements[index(a.node)].unit_row) <
+           std::pair(b.reward, placements[index(b.node)].unit_row);
+  });
+  for (const Assignment& assignment : assignments) {
+    const Placement& at = placements[index(assignment.node)];
+    const int reward = assignment.reward.index, outcomes = at.shape.outcomes();
+    if (!credits.empty()) {
+      CreditRun& last = credits.back();
+      const std::size_t next_unit = last.unit_row + static_cast<std::size_t>(last.units);
+      if (last.reward == reward && last.outcomes == outcomes && next_unit == at.unit_row &&
+          last.estimator == assignment.estimator) {
+        last.units += at.shape.units;
+        continue;
+      }
+    }
+    credits.push_back(
+        {at.name, assignment.estimator, reward, at.shape.units, outcomes, at.unit_row, at.table_row});
+  }
+}
+
+template <class S> std::vector<S> Plan<S>::initial_parameters() const {
+  return std::vector<S>(initial_.begin(), initial_.end());
+}
+
+template <class S> const ParameterPlace& Plan<S>::parameter(std::string_view path) const {
+  const auto found = std::find_if(parameters.begin(), parameters.end(),
+                                  [&](const ParameterPlace& place) { return place.path == path; });
+  if (found != parameters.end()) return *found;
+  std::string known;
+  for (std::size_t i = 0; i < std::min<std::size_t>(parameters.size(), 8); ++i)
+    known += (i ? ", " : "") + parameters[i].path;
+  if (parameters.size() > 8) known += ", …";
+  throw Error(Diagnostic{.code = "unknown-parameter",
+                         .message = fmt::format("there are no parameters called '{}'", path),
+                         .help = {fmt::format("known: {}", known)}});
+}
+
+template struct Plan<float>;
+template struct Plan<double>;
+
+}  // namespace hindsight

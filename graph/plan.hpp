@@ -1,0 +1,67 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <hindsight/core/block.hpp>
+#include <hindsight/core/estimator.hpp>
+#include <hindsight/core/node.hpp>
+#include <hindsight/graph/graph.hpp>
+#include <hindsight/graph/validator.hpp>
+
+namespace hindsight {
+
+/// A named piece of the flat parameter vector, e.g. "a/weights/x".
+struct ParameterPlace {
+  std::string path;
+  std::size_t first = 0;
+  std::size_t rows = 0;
+  std::size_t cols = 0;
+};
+
+/// Neighbouring units that one estimator credits with one reward.
+struct CreditRun {
+  std::string node;  ///< the first of them
+  AnyEstimator estimator;
+  int reward = 0;
+  int units = 0;
+  int outcomes = 0;
+  std::size_t unit_row = 0;
+  std::size_t table_row = 0;
+};
+
+/// The compiled schedule. Immutable: everything that changes while it runs is in a workspace.
+template <class S> struct Plan {
+  Plan(const Graph& graph, const std::vector<Assignment>& assignments, std::uint64_t seed_of_model);
+  Plan(const Plan&) = delete;
+  Plan& operator=(const Plan&) = delete;
+
+  std::uint64_t seed = 0;
+  std::vector<Placement>
+      placements;  ///< per node, in order of addition; an input has features and nothing else
+  std::vector<bool> is_input;
+  std::vector<std::string> rewards;
+  std::vector<ParameterPlace>
+      parameters;  ///< in canonical order: nodes as added, per node its edges, then its bias
+  std::vector<CreditRun> credits;
+  Blocks<S> blocks;  ///< in the order of the forward pass
+  std::size_t feature_rows = 0, unit_rows = 0, table_rows = 0, parameter_count = 0;
+
+  std::vector<S> initial_parameters() const;
+  /// Throws Error, naming what there is, when there is no such path.
+  const ParameterPlace& parameter(std::string_view path) const;
+
+ private:
+  void place(const Graph& graph, const std::vector<Assignment>& assignments);
+  void credit(std::vector<Assignment> assignments);
+
+  std::vector<AnyNode> nodes_;                                ///< what the blocks refer to
+  std::vector<std::shared_ptr<const Connectivity>> wirings_;  ///< kept alive for the placements
+  std::vector<double> initial_;
+};
+
+}  // namespace hindsight

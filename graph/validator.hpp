@@ -1,0 +1,33 @@
+#pragma once
+
+#include <vector>
+
+#include <hindsight/core/catalogue.hpp>
+#include <hindsight/core/report.hpp>
+#include <hindsight/graph/graph.hpp>
+
+namespace hindsight {
+
+struct ValidateOptions {
+  bool strict = false;  ///< check Assumption 1 at inputs too
+};
+
+/// Everything there is to say about a graph before it runs. Never throws for what the graph contains.
+Report validate(const Graph&, const Catalogue&, const ValidateOptions& = {});
+
+/// Which estimator credits which node with which reward.
+struct Assignment {
+  NodeId node;
+  RewardId reward;
+  AnyEstimator estimator;
+};
+
+/// A report, and the estimators it speaks of. The assignments are complete only if the report is admissible.
+struct Examination {
+  Report report;
+  std::vector<Assignment> assignments;
+};
+
+Examination examine(const Graph&, const Catalogue&, const ValidateOptions& = {});
+
+}  // namespace hindsight

@@ -1,0 +1,69 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include <hindsight/core/aligned_buffer.hpp>
+#include <hindsight/core/ids.hpp>
+#include <hindsight/core/matrix_view.hpp>
+#include <hindsight/core/random.hpp>
+
+namespace hindsight {
+
+template <class S> struct Plan;
+template <class S> class Executor;
+
+/// Everything that changes while a model runs: outcomes, messages, weights, the gradient, the position in the
+/// random stream. Belongs to one model (and its copies); all memory is taken at once, when it is made.
+template <class S> class BasicWorkspace {
+ public:
+  /// The most samples one batch may have.
+  int capacity() const { return capacity_; }
+  /// Samples of the last forward pass.
+  int samples() const { return samples_; }
+
+  /// Samples × units.
+  MatrixView<const Outcome> outcomes(NodeId node) const;
+  /// Samples × units·outcomes: log π(outcome | parents).
+  MatrixView<const S> log_probs(NodeId node) const;
+  /// Samples × units·outcomes: log P(children | outcome) - log P(children | sampled outcome). Zero where no
+  /// estimator asked for it.
+  MatrixView<const S> evidence(NodeId node) const;
+  /// Samples × units·outcomes: what the estimators made of the rewards, times the sample's share of the mean.
+  MatrixView<const S> weights(NodeId node) const;
+
+  /// Of the mean reward, in the order of the model's parameters.
+  std::span<const S> gradient() const { return gradient_; }
+  /// The piece that belongs to the parameters of that name.
+  MatrixView<const S> gradient(std::string_view path) const;
+
+  StreamPosition position() const { return position_; }
+  void seek(const StreamPosition& position) { position_ = position; }
+
+ private:
+  friend class Executor<S>;
+  BasicWorkspace(std::shared_ptr<const Plan<S>> plan, int capacity);
+
+  MatrixView<const S> table(const AlignedBuffer<S>& rows, NodeId node) const;
+  void check_stochastic(NodeId node) const;
+
+  std::shared_ptr<const Plan<S>> plan_;
+  int capacity_ = 0, samples_ = 0;
+  bool forwarded_ = false;
+  std::size_t stride_ = 0;
+  StreamPosition position_;
+  AlignedBuffer<S> features_, log_probs_, evidence_, weights_, signals_, gradient_, scratch_;
+  AlignedBuffer<Outcome> outcomes_, outcome_scratch_;
+  std::vector<std::uint8_t> clamped_;
+};
+
+using Workspace = BasicWorkspace<float>;
+
+extern template class BasicWorkspace<float>;
+extern template class BasicWorkspace<double>;
+
+}  // namespace hindsight

@@ -1,0 +1,45 @@
+#pragma once
+
+/// The whole library: build a Graph, validate it, compile it into a Model, run it in a Workspace.
+
+#include <hindsight/core/catalogue.hpp>
+#include <hindsight/core/ids.hpp>
+#include <hindsight/core/matrix_view.hpp>
+#include <hindsight/core/node.hpp>
+#include <hindsight/core/numerics.hpp>
+#include <hindsight/core/optimizers.hpp>
+#include <hindsight/core/report.hpp>
+#include <hindsight/estimators/hnca.hpp>
+#include <hindsight/estimators/reinforce.hpp>
+#include <hindsight/graph/graph.hpp>
+#include <hindsight/graph/model.hpp>
+#include <hindsight/graph/oracle.hpp>
+#include <hindsight/graph/topology.hpp>
+#include <hindsight/graph/validator.hpp>
+#include <hindsight/nodes/bernoulli.hpp>
+#include <hindsight/nodes/categorical.hpp>
+#include <hindsight/nodes/table.hpp>
+
+namespace hindsight {
+
+/// Every estimator that ships. Auto takes HNCA where it is admissible and REINFORCE elsewhere.
+inline Catalogue standard_catalogue() {
+  Catalogue catalogue;
+  catalogue.prefer(Hnca{}).prefer(Reinforce{}).offer(Hnca{.assumption = Assumption::relaxed});
+  return catalogue;
+}
+
+inline Report validate(const Graph& graph, const ValidateOptions& options = {}) {
+  return validate(graph, standard_catalogue(), options);
+}
+
+template <class S = float>
+BasicModel<S> compile(const Graph& graph, const Catalogue& catalogue, const CompileOptions& options = {}) {
+  return BasicModel<S>(graph, catalogue, options);
+}
+
+template <class S = float> BasicModel<S> compile(const Graph& graph, const CompileOptions& options = {}) {
+  return BasicModel<S>(graph, standard_catalogue(), options);
+}
+
+}  // namespace hindsight
