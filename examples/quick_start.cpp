@@ -1,0 +1,2 @@
+#include <hindsight/hindsight.hpp>
+int main() {}

@@ -1,0 +1,4 @@
+#include <cstdio>
+#include <hindsight/hindsight.hpp>
+
+int main() { std::puts("hindsight is usable from another project"); }
