@@ -6,7 +6,8 @@
 namespace hindsight {
 namespace {
 
-template <class S> Outcome invert(const S* log_probs, std::size_t stride, int outcomes, S uniform) {
+template <class S>
+Outcome invert(const S* log_probs, std::size_t stride, int outcomes, S uniform) {
   S cumulative = 0;
   Outcome last_possible = 0;
   for (Outcome k = 0; k < outcomes; ++k) {
@@ -21,7 +22,8 @@ template <class S> Outcome invert(const S* log_probs, std::size_t stride, int ou
 
 }  // namespace
 
-template <class S> void settle_unit(const Frame<S>& frame, const Placement& at, int unit) {
+template <class S>
+void settle_unit(const Frame<S>& frame, const Placement& at, int unit) {
   const auto index = static_cast<std::size_t>(unit);
   const Encoding& encoding = at.shape.encoding;
   const auto outcomes = static_cast<std::size_t>(encoding.outcomes),

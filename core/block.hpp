@@ -37,7 +37,8 @@ struct Placement {
 
 /// Everything a block reads and writes while it runs on one chunk of samples. All arrays are rows of samples,
 /// `stride` apart; the first `samples` entries of a row count and the rest up to `lanes` is padding.
-template <class S> struct Frame {
+template <class S>
+struct Frame {
   const S* parameters = nullptr;
   S* gradient = nullptr;
   S* features = nullptr;
@@ -68,7 +69,8 @@ struct ScratchSize {
 };
 
 /// What the plan runs: some nodes of one level and kind. Const: all that changes is in the frame.
-template <class S> class Block {
+template <class S>
+class Block {
  public:
   virtual ~Block() = default;
 
@@ -85,10 +87,12 @@ template <class S> class Block {
   virtual ScratchSize scratch(int lanes) const = 0;
 };
 
-template <class S> using Blocks = std::vector<std::unique_ptr<Block<S>>>;
+template <class S>
+using Blocks = std::vector<std::unique_ptr<Block<S>>>;
 
 /// Draws (by inverse CDF, one uniform per sample) or keeps the outcomes of one unit whose log-probabilities
 /// are known, and writes its features. An outcome of probability zero is never drawn.
-template <class S> void settle_unit(const Frame<S>&, const Placement&, int unit);
+template <class S>
+void settle_unit(const Frame<S>&, const Placement&, int unit);
 
 }  // namespace hindsight

@@ -42,6 +42,8 @@ Error::Error(Diagnostic diagnostic) {
   report_.diagnostics.push_back(std::move(diagnostic));
 }
 
+void refuse(Diagnostic diagnostic) { throw Error(std::move(diagnostic)); }
+
 Error::Error(Report report) : report_(std::move(report)), text_(to_string(report_)) {}
 
 }  // namespace hindsight

@@ -42,7 +42,8 @@ struct Verdict {
 
 /// One reward's view of some units with the same number of outcomes, over one chunk of samples. A row is
 /// `stride` numbers long, one per sample; the samples that count are the first `samples`.
-template <class S> struct LocalView {
+template <class S>
+struct LocalView {
   int units = 0;
   int outcomes = 0;
   int samples = 0;
@@ -71,7 +72,8 @@ template <class S> struct LocalView {
 
 /// Where an estimator adds w(outcome) per unit and sample; laid out like the view's log_probs. The node's
 /// gradient is Σ w·∇log π, so w is known up to a multiple of π (docs/theory.md).
-template <class S> struct WeightTable {
+template <class S>
+struct WeightTable {
   const LocalView<S>* view = nullptr;
   S* weights = nullptr;
 
@@ -129,7 +131,8 @@ class AnyEstimator {
     virtual void add_weights(const LocalView<double>&, const WeightTable<double>&) const = 0;
   };
 
-  template <class E> struct Held final : Interface {
+  template <class E>
+  struct Held final : Interface {
     explicit Held(E held) : estimator(std::move(held)) {}
     Needs needs() const override { return estimator.needs(); }
     Verdict admissible(const Facts& facts) const override { return estimator.admissible(facts); }

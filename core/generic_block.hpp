@@ -14,7 +14,8 @@
 namespace hindsight {
 
 /// One node of a group of nodes of type N.
-template <class N> struct Member {
+template <class N>
+struct Member {
   const N* node = nullptr;
   const Placement* at = nullptr;
 };
@@ -25,7 +26,8 @@ template <class N> struct Member {
 
 /// Runs any node from its plain mathematics, sample by sample: messages by evaluating log_probs once per
 /// candidate.
-template <class S, class N> class GenericBlock final : public Block<S> {
+template <class S, class N>
+class GenericBlock final : public Block<S> {
  public:
   explicit GenericBlock(Member<N> member) : node_(*member.node), at_(*member.at) {
     for (const ParentPlace& parent : at_.parents) {
@@ -115,7 +117,8 @@ template <class S, class N> class GenericBlock final : public Block<S> {
   }
 
   /// What the user's function throws reaches the caller with the node's name.
-  template <class Call> void guarded(const char* function, const Call& call) const {
+  template <class Call>
+  void guarded(const char* function, const Call& call) const {
     try {
       call();
     } catch (const std::bad_alloc&) {

@@ -20,7 +20,8 @@ concept StridedMatrix = requires(M& matrix) {
 };
 
 /// Samples × units at the API, wherever and however they lie in memory. Owns nothing.
-template <class T> class MatrixView {
+template <class T>
+class MatrixView {
  public:
   MatrixView() = default;
 
@@ -61,7 +62,8 @@ template <class T> class MatrixView {
 };
 
 /// One sample whose units are the values of a contiguous range.
-template <std::ranges::contiguous_range R> auto one_sample(R&& values) {
+template <std::ranges::contiguous_range R>
+auto one_sample(R&& values) {
   using T = std::remove_reference_t<decltype(*std::ranges::data(values))>;
   return MatrixView<T>(std::ranges::data(values), 1, static_cast<std::ptrdiff_t>(std::ranges::size(values)));
 }

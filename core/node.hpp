@@ -63,7 +63,8 @@ class AnyNode {
   }
 
   /// Blocks for nodes that all have the type of the first.
-  template <class S> static Blocks<S> lower(std::span<const Placed> group) {
+  template <class S>
+  static Blocks<S> lower(std::span<const Placed> group) {
     return group.front().node->self_->lower(group, S{});
   }
 
@@ -79,7 +80,8 @@ class AnyNode {
     virtual Blocks<double> lower(std::span<const Placed>, double) const = 0;
   };
 
-  template <class N> struct Held final : Interface {
+  template <class N>
+  struct Held final : Interface {
     explicit Held(N held) : node(std::move(held)) {}
 
     Shape shape(std::span<const ParentShape> parents) const override { return node.shape(parents); }
@@ -106,7 +108,8 @@ class AnyNode {
       return lower_as<double>(group);
     }
 
-    template <class S> static Blocks<S> lower_as(std::span<const Placed> group) {
+    template <class S>
+    static Blocks<S> lower_as(std::span<const Placed> group) {
       std::vector<Member<N>> members;
       for (const Placed& placed : group)
         members.push_back({&static_cast<const Held&>(*placed.node->self_).node, placed.at});

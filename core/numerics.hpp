@@ -8,19 +8,27 @@
 namespace hindsight {
 
 /// log(1 + e^x), exact to rounding for every x.
-template <class S> S softplus(S x) { return std::max(x, S(0)) + std::log1p(std::exp(-std::abs(x))); }
+template <class S>
+S softplus(S x) {
+  return std::max(x, S(0)) + std::log1p(std::exp(-std::abs(x)));
+}
 
-template <class S> S log_sigmoid(S x) { return -softplus(-x); }
+template <class S>
+S log_sigmoid(S x) {
+  return -softplus(-x);
+}
 
 /// 1/(1 + e^-x); relative precision is kept where it is tiny.
-template <class S> S sigmoid(S x) {
+template <class S>
+S sigmoid(S x) {
   const S e = std::exp(-std::abs(x));
   return (x >= 0 ? S(1) : e) / (1 + e);
 }
 
 /// Turns `count` logits, `stride` apart, into normalised log-probabilities. The largest is obtained without
 /// subtracting numbers of equal size, so that 1 - p keeps its precision when p is next to 1.
-template <class S> void log_softmax(S* logits, std::size_t count, std::size_t stride = 1) {
+template <class S>
+void log_softmax(S* logits, std::size_t count, std::size_t stride = 1) {
   std::size_t top = 0;
   for (std::size_t k = 1; k < count; ++k)
     if (logits[k * stride] > logits[top * stride]) top = k;
@@ -33,7 +41,8 @@ template <class S> void log_softmax(S* logits, std::size_t count, std::size_t st
 }
 
 /// log(e^a + e^b); either may be -∞.
-template <class S> S log_add(S a, S b) {
+template <class S>
+S log_add(S a, S b) {
   const S larger = std::max(a, b);
   return larger == -std::numeric_limits<S>::infinity() ? larger
                                                        : larger + std::log1p(std::exp(-std::abs(a - b)));
@@ -41,7 +50,8 @@ template <class S> S log_add(S a, S b) {
 
 /// The gradient of Σ_k w_k·log π_k at the k-th softmax logit, w_k - π_k·Σw, in a form that keeps its
 /// precision when π_k is next to 1.
-template <class S> S softmax_gradient(S weight, S log_prob, S weight_sum) {
+template <class S>
+S softmax_gradient(S weight, S log_prob, S weight_sum) {
   return weight * -std::expm1(log_prob) - std::exp(log_prob) * (weight_sum - weight);
 }
 

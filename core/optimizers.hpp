@@ -25,13 +25,13 @@ class Sgd {
   }
 
  private:
-  template <class S> void ascend(std::span<S> parameters, std::span<const S> gradient) const {
+  template <class S>
+  void ascend(std::span<S> parameters, std::span<const S> gradient) const {
     if (parameters.size() != gradient.size())
-      throw Error(Diagnostic{
-          .code = "gradient-size",
-          .message = fmt::format("{} parameters cannot take a step along a gradient of {} numbers",
-                                 parameters.size(), gradient.size()),
-          .help = {"sgd.step(model.parameters(), run.gradient());   // of one and the same model"}});
+      refuse({.code = "gradient-size",
+              .message = fmt::format("{} parameters cannot take a step along a gradient of {} numbers",
+                                     parameters.size(), gradient.size()),
+              .help = {"sgd.step(model.parameters(), run.gradient());   // of one and the same model"}});
     const S rate = static_cast<S>(options_.rate);
     for (std::size_t i = 0; i < parameters.size(); ++i) parameters[i] += rate * gradient[i];
   }

@@ -12,15 +12,13 @@ namespace {
 
 using Lists = std::vector<std::vector<int>>;
 
-[[noreturn]] void refuse(std::string message, std::string help) {
-  throw Error(Diagnostic{.code = "pattern", .message = std::move(message), .help = {std::move(help)}});
-}
-
 Lists draw(double density, std::uint64_t seed, int parent_units, int child_units, const std::string& parent) {
   if (!(density > 0 && density <= 1))
-    refuse(fmt::format("the edge from '{}' has density {}; it must lie above 0 and not above 1", parent,
-                       density),
-           fmt::format("Edge{{{}, Pattern::random(0.2, 1)}}   // a fifth of all pairs, seed 1", parent));
+    refuse({.code = "pattern",
+            .message = fmt::format("the edge from '{}' has density {}; it must lie above 0 and not above 1",
+                                   parent, density),
+            .help = {fmt::format("Edge{{{}, Pattern::random(0.2, 1)}}   // a fifth of all pairs, seed 1",
+                                 parent)}});
   Lists lists(static_cast<std::size_t>(child_units));
   const std::uint32_t word = stream_word(Purpose::pattern, 0);
   for (int child = 0; child < child_units; ++child)
@@ -39,17 +37,21 @@ Lists collect(const Pattern::Pairs& pairs, int parent_units, int child_units, co
   for (const auto& [from, to] : pairs) {
     if (from < 0 || from >= parent_units || to < 0 || to >= child_units)
       refuse(
-          fmt::format("the edge from '{}' joins unit {} to unit {}, but '{}' has {} units and the child {}",
-                      parent, from, to, parent, parent_units, child_units),
-          fmt::format("keep pairs within (0 … {}, 0 … {})", parent_units - 1, child_units - 1));
+          {.code = "pattern",
+           .message = fmt::format(
+               "the edge from '{}' joins unit {} to unit {}, but '{}' has {} units and the child {}", parent,
+               from, to, parent, parent_units, child_units),
+           .help = {fmt::format("keep pairs within (0 … {}, 0 … {})", parent_units - 1, child_units - 1)}});
     lists[static_cast<std::size_t>(to)].push_back(from);
   }
   for (std::size_t child = 0; child < lists.size(); ++child) {
     std::vector<int>& list = lists[child];
     std::sort(list.begin(), list.end());
     if (const auto twice = std::adjacent_find(list.begin(), list.end()); twice != list.end())
-      refuse(fmt::format("the edge from '{}' joins unit {} to unit {} twice", parent, *twice, child),
-             "list each pair once; one pair carries one weight");
+      refuse(
+          {.code = "pattern",
+           .message = fmt::format("the edge from '{}' joins unit {} to unit {} twice", parent, *twice, child),
+           .help = {"list each pair once; one pair carries one weight"}});
   }
   return lists;
 }
@@ -80,9 +82,10 @@ std::optional<Connectivity> Pattern::connect(int parent_units, int child_units,
                        : collect(std::get<Pairs>(how_), parent_units, child_units, parent);
   Connectivity connectivity(parent_units, lists);
   if (connectivity.pairs() == 0)
-    refuse(fmt::format("the edge from '{}' joins no units at all", parent),
-           random ? "raise the density, try another seed, or drop the edge"
-                  : "list at least one pair, or drop the edge");
+    refuse({.code = "pattern",
+            .message = fmt::format("the edge from '{}' joins no units at all", parent),
+            .help = {random ? "raise the density, try another seed, or drop the edge"
+                            : "list at least one pair, or drop the edge"}});
   return connectivity;
 }
 

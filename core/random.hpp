@@ -28,7 +28,8 @@ constexpr std::uint32_t stream_word(Purpose purpose, std::uint32_t stream) {
 }
 
 /// A multiple of 2^-24 in [0, 1), the same number in float and in double.
-template <class S> constexpr S to_uniform(std::uint32_t word) {
+template <class S>
+constexpr S to_uniform(std::uint32_t word) {
   return static_cast<S>(word >> 8) * static_cast<S>(0x1p-24);
 }
 

@@ -70,10 +70,14 @@ class Error : public std::exception {
   std::string text_;
 };
 
+/// Throws an Error that says one thing.
+[[noreturn]] void refuse(Diagnostic diagnostic);
+
 }  // namespace hindsight
 
 /// `{}` is plain text; `{:c}` adds colours for a terminal.
-template <> struct fmt::formatter<hindsight::Report> {
+template <>
+struct fmt::formatter<hindsight::Report> {
   bool coloured = false;
 
   constexpr auto parse(format_parse_context& context) {
@@ -85,7 +89,8 @@ template <> struct fmt::formatter<hindsight::Report> {
     return at;
   }
 
-  template <class Context> auto format(const hindsight::Report& report, Context& context) const {
+  template <class Context>
+  auto format(const hindsight::Report& report, Context& context) const {
     return fmt::format_to(context.out(), "{}", coloured ? to_coloured_string(report) : to_string(report));
   }
 };

@@ -72,7 +72,8 @@ struct Shape {
 };
 
 /// What one population reads in one sample: its parents one after another, in the order of its edges.
-template <class S> struct Reading {
+template <class S>
+struct Reading {
   std::span<const S> features;
   std::span<const Outcome> outcomes;     ///< one per parent unit; -1 for a real-valued one
   std::span<const ParentShape> parents;  ///< how the two are divided

@@ -14,7 +14,8 @@ const Alternative relaxed{"Hnca{.assumption = Assumption::relaxed}",
 ///   prior_j·(e^{d_j} - 1)).
 /// r is the outcome of the largest posterior: then nothing overflows, and a small difference keeps its
 /// precision.
-template <class S> class PosteriorMinusPrior {
+template <class S>
+class PosteriorMinusPrior {
  public:
   PosteriorMinusPrior(const LocalView<S>& view, int unit, int sample)
       : view_(view), unit_(unit), sample_(sample) {
@@ -66,7 +67,8 @@ Verdict Hnca::admissible(const Facts& facts) const {
   return {.why = facts.assumption_1 ? "Assumption 1 holds" : "unbiased without Assumption 1"};
 }
 
-template <class S> void Hnca::add_weights(const LocalView<S>& view, const WeightTable<S>& weights) const {
+template <class S>
+void Hnca::add_weights(const LocalView<S>& view, const WeightTable<S>& weights) const {
   for (int unit = 0; unit < view.units; ++unit)
     for (int i = 0; i < view.samples; ++i) {
       if (view.signal[i] == 0) continue;

@@ -24,7 +24,8 @@ struct Hnca {
     return assumption == Assumption::enforced ? "hnca" : "hnca(assumption=relaxed)";
   }
 
-  template <class S> void add_weights(const LocalView<S>& view, const WeightTable<S>& weights) const;
+  template <class S>
+  void add_weights(const LocalView<S>& view, const WeightTable<S>& weights) const;
 
   bool operator==(const Hnca&) const = default;
 };

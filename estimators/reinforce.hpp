@@ -12,7 +12,8 @@ struct Reinforce {
   Verdict admissible(const Facts& facts) const;
   std::string name() const { return "reinforce"; }
 
-  template <class S> void add_weights(const LocalView<S>& view, const WeightTable<S>& weights) const;
+  template <class S>
+  void add_weights(const LocalView<S>& view, const WeightTable<S>& weights) const;
 
   bool operator==(const Reinforce&) const = default;
 };

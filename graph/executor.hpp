@@ -17,13 +17,15 @@ inline constexpr int chunk_samples = 64;
 inline constexpr std::size_t lane_padding = 16;
 
 /// What an input is in every sample: samples × units.
-template <class S> struct InputValues {
+template <class S>
+struct InputValues {
   NodeId node;
   MatrixView<const S> values;
 };
 
 /// What a reward was in every sample.
-template <class S> struct RewardValues {
+template <class S>
+struct RewardValues {
   RewardId reward;
   MatrixView<const S> values;
 };
@@ -45,7 +47,8 @@ struct BackwardOptions {
 
 /// Runs a plan in a workspace: the message-passing scheduler. Its phases are separate so that the exact
 /// oracle can judge the very code that users run.
-template <class S> class Executor {
+template <class S>
+class Executor {
  public:
   Executor(const Plan<S>& plan, std::span<const S> parameters, BasicWorkspace<S>& run)
       : plan_(plan), parameters_(parameters), run_(run) {}

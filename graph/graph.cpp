@@ -11,13 +11,9 @@
 namespace hindsight {
 namespace {
 
-[[noreturn]] void refuse(const char* code, const std::string& node, std::string message, std::string help) {
-  throw Error(
-      Diagnostic{.code = code, .node = node, .message = std::move(message), .help = {std::move(help)}});
-}
-
 /// What the node's own functions refuse or throw, with the node's name.
-template <class Call> auto on_behalf_of(const std::string& name, const char* function, const Call& call) {
+template <class Call>
+auto on_behalf_of(const std::string& name, const char* function, const Call& call) {
   try {
     return call();
   } catch (const Error& error) {
@@ -42,13 +38,15 @@ void check_shape(const std::string& name, const Shape& shape) {
       std::all_of(encoding.values.begin(), encoding.values.end(), [](double v) { return std::isfinite(v); });
   if (encoding.outcomes >= 2 && encoding.width >= 1 && fits && finite) return;
   refuse(
-      "bad-shape", name,
-      fmt::format(
-          "its shape has {} outcomes shown by {} numbers each and {} values; it needs at least 2 outcomes, "
-          "1 number each and outcomes × numbers finite values",
-          encoding.outcomes, encoding.width, encoding.values.size()),
-      "return Shape{.units = units, .encoding = scalar_encoding({-1, 1}), …} or one_hot_encoding(outcomes) "
-      "from shape()");
+      {.code = "bad-shape",
+       .node = name,
+       .message = fmt::format(
+           "its shape has {} outcomes shown by {} numbers each and {} values; it needs at least 2 outcomes, "
+           "1 number each and outcomes × numbers finite values",
+           encoding.outcomes, encoding.width, encoding.values.size()),
+       .help = {"return Shape{.units = units, .encoding = scalar_encoding({-1, 1}), …} or "
+                "one_hot_encoding(outcomes) "
+                "from shape()"}});
 }
 
 }  // namespace
@@ -92,9 +90,9 @@ NodeId Graph::add(std::string name, AnyNode node, std::vector<Edge> edges) {
 RewardId Graph::reward(std::string name, std::vector<NodeId> reads) {
   check_name(name);
   if (reads.empty())
-    refuse("reward-reads-nothing", "",
-           fmt::format("reward '{}' reads no node, so nothing could be credited with it", name),
-           fmt::format("graph.reward(\"{}\", {{output}})", name));
+    refuse({.code = "reward-reads-nothing",
+            .message = fmt::format("reward '{}' reads no node, so nothing could be credited with it", name),
+            .help = {fmt::format("graph.reward(\"{}\", {{output}})", name)}});
   for (const NodeId node : reads) check_exists(node, name, "node");
   std::sort(reads.begin(), reads.end());
   reads.erase(std::unique(reads.begin(), reads.end()), reads.end());
@@ -111,9 +109,11 @@ void Graph::estimate_with(NodeId node, EstimatorChoice estimator) {
 void Graph::estimate_with(NodeId node, RewardId reward, EstimatorChoice estimator) {
   check_creditable(node);
   if (reward.index < 0 || reward.index >= reward_count())
-    refuse("unknown-reward", name(node),
-           fmt::format("reward number {} does not exist; the graph has {}", reward.index, reward_count()),
-           "use the RewardId that graph.reward(…) returned");
+    refuse({.code = "unknown-reward",
+            .node = name(node),
+            .message = fmt::format("reward number {} does not exist; the graph has {}", reward.index,
+                                   reward_count()),
+            .help = {"use the RewardId that graph.reward(…) returned"}});
   choices_.insert_or_assign({node, reward}, std::move(estimator));
 }
 
@@ -138,47 +138,55 @@ ParentShape Graph::parent_shape(const Parent& parent) const {
 
 void Graph::check_name(const std::string& name) const {
   if (name.empty())
-    refuse("empty-name", "",
-           "a node or reward has an empty name; reports and parameters could not refer to it",
-           "graph.add(\"hidden\", …)");
+    refuse({.code = "empty-name",
+            .message = "a node or reward has an empty name; reports and parameters could not refer to it",
+            .help = {"graph.add(\"hidden\", …)"}});
   const auto bad = [](char c) { return c == '/' || static_cast<unsigned char>(c) < 0x20 || c == 0x7f; };
   if (std::any_of(name.begin(), name.end(), bad))
-    refuse("bad-name", "",
-           fmt::format(
-               "the name {:?} holds a '/' or a control character; '/' separates a node from its parameters",
-               name),
-           "use letters, digits, '_', '.' or spaces");
+    refuse({.code = "bad-name",
+            .message = fmt::format(
+                "the name {:?} holds a '/' or a control character; '/' separates a node from its parameters",
+                name),
+            .help = {"use letters, digits, '_', '.' or spaces"}});
   if (const auto found = names_.find(name); found != names_.end())
-    refuse("duplicate-name", name, fmt::format("the name is taken by {} already", found->second),
-           fmt::format("give each node and reward a name of its own, e.g. \"{}_2\"", name));
+    refuse({.code = "duplicate-name",
+            .node = name,
+            .message = fmt::format("the name is taken by {} already", found->second),
+            .help = {fmt::format("give each node and reward a name of its own, e.g. \"{}_2\"", name)}});
 }
 
 void Graph::check_units(const std::string& name, int units) const {
   if (units < 1)
-    refuse("zero-units", name, fmt::format("it has {} units; a population has at least 1", units),
-           ".units = 1");
+    refuse({.code = "zero-units",
+            .node = name,
+            .message = fmt::format("it has {} units; a population has at least 1", units),
+            .help = {".units = 1"}});
   constexpr std::size_t most = (std::size_t{1} << 31) - 1;
   if (unit_count_ + static_cast<std::size_t>(units) > most)
-    refuse("too-many-units", name,
-           fmt::format("with its {} units the graph would have {}; {} is the most", units,
-                       unit_count_ + static_cast<std::size_t>(units), most),
-           "split the model into several graphs");
+    refuse({.code = "too-many-units",
+            .node = name,
+            .message = fmt::format("with its {} units the graph would have {}; {} is the most", units,
+                                   unit_count_ + static_cast<std::size_t>(units), most),
+            .help = {"split the model into several graphs"}});
 }
 
 void Graph::check_exists(NodeId node, const std::string& user, const char* role) const {
   if (node.index < 0 || node.index >= node_count())
-    refuse("unknown-parent", user,
-           fmt::format("its {} number {} does not exist; the graph has {} nodes so far", role, node.index,
-                       node_count()),
-           "add what is read first and pass the NodeId that graph.add(…) or graph.input(…) returned");
+    refuse({.code = "unknown-parent",
+            .node = user,
+            .message = fmt::format("its {} number {} does not exist; the graph has {} nodes so far", role,
+                                   node.index, node_count()),
+            .help = {
+                "add what is read first and pass the NodeId that graph.add(…) or graph.input(…) returned"}});
 }
 
 void Graph::check_creditable(NodeId node) const {
   check_exists(node, "", "argument");
   if (is_input(node))
-    refuse("input-has-no-estimator", name(node),
-           "it is an input: it is given, not learned, and takes no estimator",
-           "choose estimators for the nodes that graph.add(…) made");
+    refuse({.code = "input-has-no-estimator",
+            .node = name(node),
+            .message = "it is an input: it is given, not learned, and takes no estimator",
+            .help = {"choose estimators for the nodes that graph.add(…) made"}});
 }
 
 std::vector<Graph::Parent> Graph::resolve(const std::string& name, const AnyNode& node,
@@ -188,9 +196,11 @@ std::vector<Graph::Parent> Graph::resolve(const std::string& name, const AnyNode
   for (const Edge& edge : edges) {
     const auto same = [&](const Parent& parent) { return parent.node == edge.parent; };
     if (std::any_of(parents.begin(), parents.end(), same))
-      refuse("duplicate-parent", name,
-             fmt::format("it lists '{}' twice; one edge joins two nodes", this->name(edge.parent)),
-             "list each parent once; Pattern::pairs joins any set of units");
+      refuse(
+          {.code = "duplicate-parent",
+           .node = name,
+           .message = fmt::format("it lists '{}' twice; one edge joins two nodes", this->name(edge.parent)),
+           .help = {"list each parent once; Pattern::pairs joins any set of units"}});
     parents.push_back({edge.parent, nullptr});
     dense.push_back(parent_shape(parents.back()));
   }
@@ -198,9 +208,11 @@ std::vector<Graph::Parent> Graph::resolve(const std::string& name, const AnyNode
       std::any_of(edges.begin(), edges.end(), [](const Edge& edge) { return !edge.pattern.is_dense(); });
   if (!sparse) return parents;
   if (!node.reads_patterns())
-    refuse("pattern-unread", name,
-           fmt::format("a {} node reads all units of its parents; it cannot honour a pattern", node.kind()),
-           "drop the pattern, or read a Bernoulli or Categorical node that has it");
+    refuse({.code = "pattern-unread",
+            .node = name,
+            .message = fmt::format("a {} node reads all units of its parents; it cannot honour a pattern",
+                                   node.kind()),
+            .help = {"drop the pattern, or read a Bernoulli or Categorical node that has it"}});
   const int units = on_behalf_of(name, "shape", [&] { return node.shape(dense).units; });
   check_units(name, units);
   for (std::size_t e = 0; e < edges.size(); ++e) {

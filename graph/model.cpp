@@ -13,7 +13,8 @@ BasicModel<S>::BasicModel(const Graph& graph, const Catalogue& catalogue, const 
   parameters_ = plan_->initial_parameters();
 }
 
-template <class S> BasicWorkspace<S> BasicModel<S>::workspace(int capacity) const {
+template <class S>
+BasicWorkspace<S> BasicModel<S>::workspace(int capacity) const {
   return Executor<S>::make_workspace(plan_, capacity);
 }
 
@@ -41,17 +42,20 @@ void BasicModel<S>::backward(BasicWorkspace<S>& run, std::initializer_list<Rewar
   backward(run, std::span(rewards.begin(), rewards.size()), options);
 }
 
-template <class S> MatrixView<S> BasicModel<S>::parameters(std::string_view path) {
+template <class S>
+MatrixView<S> BasicModel<S>::parameters(std::string_view path) {
   const ParameterPlace& place = plan_->parameter(path);
   return {parameters_.data() + place.first, static_cast<std::ptrdiff_t>(place.rows),
           static_cast<std::ptrdiff_t>(place.cols)};
 }
 
-template <class S> MatrixView<const S> BasicModel<S>::parameters(std::string_view path) const {
+template <class S>
+MatrixView<const S> BasicModel<S>::parameters(std::string_view path) const {
   return const_cast<BasicModel&>(*this).parameters(path);
 }
 
-template <class S> std::vector<std::string> BasicModel<S>::parameter_names() const {
+template <class S>
+std::vector<std::string> BasicModel<S>::parameter_names() const {
   std::vector<std::string> names;
   for (const ParameterPlace& place : plan_->parameters) names.push_back(place.path);
   return names;

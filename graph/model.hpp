@@ -23,7 +23,8 @@ struct CompileOptions {
 
 /// A graph that is ready to run: an immutable plan and one flat vector of parameters. Running it changes only
 /// the workspace, so several workspaces may share a model.
-template <class S> class BasicModel {
+template <class S>
+class BasicModel {
  public:
   /// Throws the report as Error if the graph is not admissible.
   BasicModel(const Graph&, const Catalogue&, const CompileOptions&);

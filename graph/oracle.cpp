@@ -13,7 +13,8 @@ namespace {
 constexpr std::size_t states_per_batch = 256;
 
 /// Counts through all joint outcomes and input rows, the last unit of the last node fastest.
-template <class S> class Odometer {
+template <class S>
+class Odometer {
  public:
   Odometer(const Plan<S>& plan, std::span<const InputValues<S>> inputs, std::size_t most_states)
       : plan_(plan), rows_(inputs.empty() ? 1 : static_cast<int>(inputs.front().values.rows())) {
@@ -24,11 +25,10 @@ template <class S> class Odometer {
       if (!plan.is_input[n]) states *= std::pow(shape.outcomes(), shape.units);
     }
     if (states > static_cast<double>(most_states))
-      throw Error(Diagnostic{
-          .code = "too-many-states",
-          .message = fmt::format("exact enumeration would visit {:.4g} joint outcomes; the limit is {}",
-                                 states, most_states),
-          .help = {"enumerate(model, inputs, rewards, {.most_states = …})   // or a smaller graph"}});
+      refuse({.code = "too-many-states",
+              .message = fmt::format("exact enumeration would visit {:.4g} joint outcomes; the limit is {}",
+                                     states, most_states),
+              .help = {"enumerate(model, inputs, rewards, {.most_states = …})   // or a smaller graph"}});
     states_ = static_cast<std::size_t>(states);
   }
 
@@ -55,7 +55,8 @@ template <class S> class Odometer {
 };
 
 /// Some consecutive states as the samples of one clamped batch.
-template <class S> class Batch {
+template <class S>
+class Batch {
  public:
   Batch(const BasicModel<S>& model, std::span<const InputValues<S>> inputs,
         std::span<const RewardFunction> rewards, std::size_t capacity)
@@ -128,7 +129,8 @@ template <class S> class Batch {
   std::vector<double> probabilities_;
 };
 
-template <class S> void add(std::vector<double>& sum, std::span<const S> part) {
+template <class S>
+void add(std::vector<double>& sum, std::span<const S> part) {
   for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += static_cast<double>(part[i]);
 }
 

@@ -53,7 +53,8 @@ Enumeration enumerate(const BasicModel<S>& model, std::span<const InputValues<S>
                       std::span<const RewardFunction> rewards, const EnumerateOptions& options = {});
 
 /// One joint outcome, its probability, and what the estimators make of it.
-template <class S> struct State {
+template <class S>
+struct State {
   double probability = 0;  ///< input row included
   const JointOutcome* outcome = nullptr;
   const BasicWorkspace<S>* run = nullptr;  ///< one sample: tables, evidence and the gradient of this state

@@ -92,7 +92,8 @@ Plan<S>::Plan(const Graph& graph, const std::vector<Assignment>& assignments, st
   initial_ = initialise(graph, seed, placements, parameter_count);
 }
 
-template <class S> void Plan<S>::place(const Graph& graph, const std::vector<Assignment>& assignments) {
+template <class S>
+void Plan<S>::place(const Graph& graph, const std::vector<Assignment>& assignments) {
   const auto count = static_cast<std::size_t>(graph.node_count());
   std::vector<bool> wants_messages(count, false);
   for (const Assignment& assignment : assignments)
@@ -154,7 +155,8 @@ template <class S> void Plan<S>::place(const Graph& graph, const std::vector<Ass
   }
 }
 
-template <class S> void Plan<S>::credit(std::vector<Assignment> assignments) {
+template <class S>
+void Plan<S>::credit(std::vector<Assignment> assignments) {
   std::stable_sort(assignments.begin(), assignments.end(), [&](const Assignment& a, const Assignment& b) {
     return std::pair(a.reward, placements[index(a.node)].unit_row) <
            std::pair(b.reward, placements[index(b.node)].unit_row);
@@ -176,11 +178,13 @@ template <class S> void Plan<S>::credit(std::vector<Assignment> assignments) {
   }
 }
 
-template <class S> std::vector<S> Plan<S>::initial_parameters() const {
+template <class S>
+std::vector<S> Plan<S>::initial_parameters() const {
   return std::vector<S>(initial_.begin(), initial_.end());
 }
 
-template <class S> const ParameterPlace& Plan<S>::parameter(std::string_view path) const {
+template <class S>
+const ParameterPlace& Plan<S>::parameter(std::string_view path) const {
   const auto found = std::find_if(parameters.begin(), parameters.end(),
                                   [&](const ParameterPlace& place) { return place.path == path; });
   if (found != parameters.end()) return *found;
@@ -188,9 +192,9 @@ template <class S> const ParameterPlace& Plan<S>::parameter(std::string_view pat
   for (std::size_t i = 0; i < std::min<std::size_t>(parameters.size(), 8); ++i)
     known += (i ? ", " : "") + parameters[i].path;
   if (parameters.size() > 8) known += ", …";
-  throw Error(Diagnostic{.code = "unknown-parameter",
-                         .message = fmt::format("there are no parameters called '{}'", path),
-                         .help = {fmt::format("known: {}", known)}});
+  refuse({.code = "unknown-parameter",
+          .message = fmt::format("there are no parameters called '{}'", path),
+          .help = {fmt::format("known: {}", known)}});
 }
 
 template struct Plan<float>;

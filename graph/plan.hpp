@@ -35,7 +35,8 @@ struct CreditRun {
 };
 
 /// The compiled schedule. Immutable: everything that changes while it runs is in a workspace.
-template <class S> struct Plan {
+template <class S>
+struct Plan {
   Plan(const Graph& graph, const std::vector<Assignment>& assignments, std::uint64_t seed_of_model);
   Plan(const Plan&) = delete;
   Plan& operator=(const Plan&) = delete;

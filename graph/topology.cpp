@@ -45,7 +45,8 @@ Search search_from(const Digraph& digraph, std::size_t source) {
 }
 
 /// Of all (child, coparent) pairs that violate the assumption the one with the shortest route.
-template <class Vertex> struct Nearest {
+template <class Vertex>
+struct Nearest {
   int distance = unreached;
   Vertex child{}, coparent{};
 

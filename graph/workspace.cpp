@@ -31,10 +31,9 @@ template <class S>
 BasicWorkspace<S>::BasicWorkspace(std::shared_ptr<const Plan<S>> plan, int capacity)
     : plan_(std::move(plan)), capacity_(capacity) {
   if (capacity < 1)
-    throw Error(Diagnostic{
-        .code = "batch-size",
-        .message = fmt::format("a workspace for {} samples cannot run; it holds at least 1", capacity),
-        .help = {"model.workspace(16)"}});
+    refuse({.code = "batch-size",
+            .message = fmt::format("a workspace for {} samples cannot run; it holds at least 1", capacity),
+            .help = {"model.workspace(16)"}});
   stride_ = row_stride(capacity);
   ScratchSize scratch;
   for (const auto& block : plan_->blocks) {
@@ -48,12 +47,12 @@ BasicWorkspace<S>::BasicWorkspace(std::shared_ptr<const Plan<S>> plan, int capac
                            (rows * sizeof(S) + static_cast<double>(plan_->unit_rows) * sizeof(Outcome)) +
                        static_cast<double>(plan_->parameter_count + scratch.scalars) * sizeof(S);
   if (bytes > physical_memory())
-    throw Error(Diagnostic{
-        .code = "too-large",
-        .message = fmt::format("a workspace for {} samples would take {:.3g} GB; this machine has {:.3g} GB",
-                               capacity, bytes / 1e9, physical_memory() / 1e9),
-        .help = {"model.workspace(64)   // and several parts per batch: backward(run, rewards, {.of = 1024, "
-                 ".continues = true})"}});
+    refuse(
+        {.code = "too-large",
+         .message = fmt::format("a workspace for {} samples would take {:.3g} GB; this machine has {:.3g} GB",
+                                capacity, bytes / 1e9, physical_memory() / 1e9),
+         .help = {"model.workspace(64)   // and several parts per batch: backward(run, rewards, {.of = 1024, "
+                  ".continues = true})"}});
   features_.resize(plan_->feature_rows * stride_);
   log_probs_.resize(plan_->table_rows * stride_);
   evidence_.resize(plan_->table_rows * stride_);
@@ -66,23 +65,24 @@ BasicWorkspace<S>::BasicWorkspace(std::shared_ptr<const Plan<S>> plan, int capac
   outcome_scratch_.resize(scratch.outcomes);
 }
 
-template <class S> void BasicWorkspace<S>::check_stochastic(NodeId node) const {
+template <class S>
+void BasicWorkspace<S>::check_stochastic(NodeId node) const {
   const auto count = static_cast<int>(plan_->placements.size());
   if (node.index < 0 || node.index >= count)
-    throw Error(Diagnostic{
-        .code = "unknown-node",
-        .message = fmt::format("node number {} does not exist; the model has {} nodes", node.index, count),
-        .help = {"use the NodeId that graph.add(…) returned"}});
+    refuse(
+        {.code = "unknown-node",
+         .message = fmt::format("node number {} does not exist; the model has {} nodes", node.index, count),
+         .help = {"use the NodeId that graph.add(…) returned"}});
   const auto index = static_cast<std::size_t>(node.index);
   if (plan_->is_input[index])
-    throw Error(Diagnostic{
-        .code = "input-has-no-outcomes",
-        .node = plan_->placements[index].name,
-        .message = "it is an input: it samples nothing, so there are no outcomes or tables to read",
-        .help = {"ask for a node that graph.add(…) made"}});
+    refuse({.code = "input-has-no-outcomes",
+            .node = plan_->placements[index].name,
+            .message = "it is an input: it samples nothing, so there are no outcomes or tables to read",
+            .help = {"ask for a node that graph.add(…) made"}});
 }
 
-template <class S> MatrixView<const Outcome> BasicWorkspace<S>::outcomes(NodeId node) const {
+template <class S>
+MatrixView<const Outcome> BasicWorkspace<S>::outcomes(NodeId node) const {
   check_stochastic(node);
   const Placement& at = plan_->placements[static_cast<std::size_t>(node.index)];
   return {outcomes_.data() + at.unit_row * stride_, samples_, at.shape.units, 1,
@@ -97,19 +97,23 @@ MatrixView<const S> BasicWorkspace<S>::table(const AlignedBuffer<S>& rows, NodeI
           static_cast<std::ptrdiff_t>(stride_)};
 }
 
-template <class S> MatrixView<const S> BasicWorkspace<S>::log_probs(NodeId node) const {
+template <class S>
+MatrixView<const S> BasicWorkspace<S>::log_probs(NodeId node) const {
   return table(log_probs_, node);
 }
 
-template <class S> MatrixView<const S> BasicWorkspace<S>::evidence(NodeId node) const {
+template <class S>
+MatrixView<const S> BasicWorkspace<S>::evidence(NodeId node) const {
   return table(evidence_, node);
 }
 
-template <class S> MatrixView<const S> BasicWorkspace<S>::weights(NodeId node) const {
+template <class S>
+MatrixView<const S> BasicWorkspace<S>::weights(NodeId node) const {
   return table(weights_, node);
 }
 
-template <class S> MatrixView<const S> BasicWorkspace<S>::gradient(std::string_view path) const {
+template <class S>
+MatrixView<const S> BasicWorkspace<S>::gradient(std::string_view path) const {
   const ParameterPlace& place = plan_->parameter(path);
   return {gradient_.data() + place.first, static_cast<std::ptrdiff_t>(place.rows),
           static_cast<std::ptrdiff_t>(place.cols)};

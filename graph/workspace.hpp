@@ -14,12 +14,15 @@
 
 namespace hindsight {
 
-template <class S> struct Plan;
-template <class S> class Executor;
+template <class S>
+struct Plan;
+template <class S>
+class Executor;
 
 /// Everything that changes while a model runs: outcomes, messages, weights, the gradient, the position in the
 /// random stream. Belongs to one model (and its copies); all memory is taken at once, when it is made.
-template <class S> class BasicWorkspace {
+template <class S>
+class BasicWorkspace {
  public:
   /// The most samples one batch may have.
   int capacity() const { return capacity_; }

@@ -11,12 +11,11 @@ namespace hindsight {
 
 Shape Bernoulli::shape(std::span<const ParentShape> parents) const {
   if (!std::isfinite(values.zero) || !std::isfinite(values.one) || values.zero == values.one)
-    throw Error(Diagnostic{
-        .code = "values",
-        .message = fmt::format("its values {} and {} must be finite and different, or its children "
-                               "could not tell its outcomes apart",
-                               values.zero, values.one),
-        .help = {"Bernoulli{.values = zero_one}   // or minus_plus_one, the default"}});
+    refuse({.code = "values",
+            .message = fmt::format("its values {} and {} must be finite and different, or its children "
+                                   "could not tell its outcomes apart",
+                                   values.zero, values.one),
+            .help = {"Bernoulli{.values = zero_one}   // or minus_plus_one, the default"}});
   return {.units = units,
           .encoding = scalar_encoding({values.zero, values.one}),
           .parameters = LinearLayout(parents, units, 1).parameters(),
@@ -49,7 +48,8 @@ void Bernoulli::initialise(const Initialisation& start, std::span<double> theta)
   initialise_glorot(start, 1, theta);
 }
 
-template <class S> Blocks<S> Bernoulli::lower(std::span<const Member<Bernoulli>> group) {
+template <class S>
+Blocks<S> Bernoulli::lower(std::span<const Member<Bernoulli>> group) {
   std::vector<const Placement*> places;
   for (const auto& member : group) places.push_back(member.at);
   return lower_linear<S>(places, Link::bernoulli);

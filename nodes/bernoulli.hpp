@@ -33,7 +33,8 @@ struct Bernoulli {
   void accumulate(std::span<const S> theta, const Reading<S>& reading, std::span<const S> weights,
                   std::span<S> out) const;
   void initialise(const Initialisation& start, std::span<double> theta) const;
-  template <class S> static Blocks<S> lower(std::span<const Member<Bernoulli>> group);
+  template <class S>
+  static Blocks<S> lower(std::span<const Member<Bernoulli>> group);
 };
 
 static_assert(Node<Bernoulli>);

@@ -12,10 +12,9 @@ namespace hindsight {
 
 Shape Categorical::shape(std::span<const ParentShape> parents) const {
   if (classes < 2)
-    throw Error(
-        Diagnostic{.code = "one-class",
-                   .message = fmt::format("a Categorical chooses among at least 2 classes, not {}", classes),
-                   .help = {"Categorical{.classes = 2}"}});
+    refuse({.code = "one-class",
+            .message = fmt::format("a Categorical chooses among at least 2 classes, not {}", classes),
+            .help = {"Categorical{.classes = 2}"}});
   return {.units = units,
           .encoding = one_hot_encoding(classes),
           .parameters = LinearLayout(parents, units, classes).parameters(),
@@ -48,7 +47,8 @@ void Categorical::initialise(const Initialisation& start, std::span<double> thet
   initialise_glorot(start, classes, theta);
 }
 
-template <class S> Blocks<S> Categorical::lower(std::span<const Member<Categorical>> group) {
+template <class S>
+Blocks<S> Categorical::lower(std::span<const Member<Categorical>> group) {
   std::vector<const Placement*> places;
   for (const auto& member : group) places.push_back(member.at);
   return lower_linear<S>(places, Link::softmax);

@@ -22,7 +22,8 @@ struct Categorical {
   void accumulate(std::span<const S> theta, const Reading<S>& reading, std::span<const S> weights,
                   std::span<S> out) const;
   void initialise(const Initialisation& start, std::span<double> theta) const;
-  template <class S> static Blocks<S> lower(std::span<const Member<Categorical>> group);
+  template <class S>
+  static Blocks<S> lower(std::span<const Member<Categorical>> group);
 };
 
 static_assert(Node<Categorical>);

@@ -53,6 +53,7 @@ void initialise_glorot(const Initialisation&, int logits, std::span<double> thet
 enum class Link { bernoulli, softmax };
 
 /// Blocks for nodes with linear logits, one block for all that have the same number of outcomes.
-template <class S> Blocks<S> lower_linear(std::span<const Placement* const> group, Link link);
+template <class S>
+Blocks<S> lower_linear(std::span<const Placement* const> group, Link link);
 
 }  // namespace hindsight

@@ -13,12 +13,15 @@
 namespace hindsight {
 namespace {
 
-template <class S> using Lanes = Eigen::Map<Eigen::Array<S, Eigen::Dynamic, 1>>;
-template <class S> using ConstLanes = Eigen::Map<const Eigen::Array<S, Eigen::Dynamic, 1>>;
+template <class S>
+using Lanes = Eigen::Map<Eigen::Array<S, Eigen::Dynamic, 1>>;
+template <class S>
+using ConstLanes = Eigen::Map<const Eigen::Array<S, Eigen::Dynamic, 1>>;
 
 /// Σ a·b over the lanes. Sixteen partial sums, whatever the number of lanes: padding with zeros changes no
 /// bit.
-template <class S> S dot(const S* a, const S* b, int lanes) {
+template <class S>
+S dot(const S* a, const S* b, int lanes) {
   using Sixteen = Eigen::Array<S, 16, 1>;
   Sixteen partial = Sixteen::Zero();
   for (int i = 0; i < lanes; i += 16)
@@ -44,7 +47,8 @@ struct PlacedUnit {
 };
 
 /// Units with linear logits and one number of outcomes, whichever nodes they belong to.
-template <class S> class LinearBlock final : public Block<S> {
+template <class S>
+class LinearBlock final : public Block<S> {
  public:
   LinearBlock(std::span<const Placement* const> group, Link link) : link_(link) {
     outcomes_ = static_cast<std::size_t>(group.front()->shape.outcomes());
@@ -124,7 +128,8 @@ template <class S> class LinearBlock final : public Block<S> {
     return partial.sum();
   }
 
-  template <class Visit> void for_each_run(const PlacedUnit& unit, const Visit& visit) const {
+  template <class Visit>
+  void for_each_run(const PlacedUnit& unit, const Visit& visit) const {
     for (std::size_t r = unit.first_run; r < unit.last_run; ++r) {
       const PlacedRun& run = runs_[r];
       const auto width = static_cast<std::size_t>(run.parent->shape.width());
@@ -236,7 +241,8 @@ template <class S> class LinearBlock final : public Block<S> {
 
 }  // namespace
 
-template <class S> Blocks<S> lower_linear(std::span<const Placement* const> group, Link link) {
+template <class S>
+Blocks<S> lower_linear(std::span<const Placement* const> group, Link link) {
   std::map<int, std::vector<const Placement*>> by_outcomes;
   for (const Placement* at : group) by_outcomes[at->shape.outcomes()].push_back(at);
   Blocks<S> blocks;

@@ -13,19 +13,16 @@
 namespace hindsight {
 namespace {
 
-[[noreturn]] void refuse(const char* code, std::string message, std::string help) {
-  throw Error(Diagnostic{.code = code, .message = std::move(message), .help = {std::move(help)}});
-}
-
 /// Joint outcomes of the parents; saturates far above any table that could be written.
 double joint_outcomes(std::span<const ParentShape> parents) {
   double count = 1;
   for (const ParentShape& parent : parents) {
     if (!parent.encoding)
-      refuse(
-          "table-parent",
-          fmt::format("a Table has a row per outcome of its parents, but '{}' is real-valued", parent.name),
-          "read it through a discrete node, e.g. graph.add(\"bits\", Bernoulli{.units = 4}, {x})");
+      refuse({.code = "table-parent",
+              .message = fmt::format("a Table has a row per outcome of its parents, but '{}' is real-valued",
+                                     parent.name),
+              .help = {
+                  "read it through a discrete node, e.g. graph.add(\"bits\", Bernoulli{.units = 4}, {x})"}});
     count *= std::pow(parent.encoding->outcomes, parent.units);
   }
   return count;
@@ -33,22 +30,24 @@ double joint_outcomes(std::span<const ParentShape> parents) {
 
 void check_row(std::span<const double> row, std::size_t number, std::size_t outcomes) {
   if (row.size() != outcomes)
-    refuse("table-rows",
-           fmt::format("row {} of its table has {} entries, row 0 has {}", number, row.size(), outcomes),
-           "give every row one probability per outcome");
+    refuse({.code = "table-rows",
+            .message =
+                fmt::format("row {} of its table has {} entries, row 0 has {}", number, row.size(), outcomes),
+            .help = {"give every row one probability per outcome"}});
   const bool bad = std::any_of(row.begin(), row.end(), [](double p) { return !(p >= 0 && p <= 1); });
   const double total = std::accumulate(row.begin(), row.end(), 0.0);
   if (bad || std::abs(total - 1) > 1e-9)
-    refuse("table-rows",
-           bad ? fmt::format("row {} of its table, {{{:.6g}}}, holds what is no probability", number,
-                             fmt::join(row, ", "))
-               : fmt::format("row {} of its table, {{{:.6g}}}, sums to {:.6g}, not to 1", number,
-                             fmt::join(row, ", "), total),
-           "make the entries of each row non-negative and their sum 1");
+    refuse({.code = "table-rows",
+            .message = bad ? fmt::format("row {} of its table, {{{:.6g}}}, holds what is no probability",
+                                         number, fmt::join(row, ", "))
+                           : fmt::format("row {} of its table, {{{:.6g}}}, sums to {:.6g}, not to 1", number,
+                                         fmt::join(row, ", "), total),
+            .help = {"make the entries of each row non-negative and their sum 1"}});
 }
 
 /// Which row of the table the parents' outcomes select.
-template <class S> std::size_t selected_row(const Reading<S>& reading) {
+template <class S>
+std::size_t selected_row(const Reading<S>& reading) {
   std::size_t row = 0, unit = 0;
   for (const ParentShape& parent : reading.parents)
     for (int j = 0; j < parent.units; ++j, ++unit)
@@ -62,21 +61,22 @@ template <class S> std::size_t selected_row(const Reading<S>& reading) {
 Shape Table::shape(std::span<const ParentShape> parents) const {
   const double expected = joint_outcomes(parents);
   if (static_cast<double>(rows.size()) != expected)
-    refuse(
-        "table-rows",
-        fmt::format("its parents have {:.0f} joint outcomes, its table has {} rows", expected, rows.size()),
-        "give one row per joint outcome, the last parent varying fastest");
+    refuse({.code = "table-rows",
+            .message = fmt::format("its parents have {:.0f} joint outcomes, its table has {} rows", expected,
+                                   rows.size()),
+            .help = {"give one row per joint outcome, the last parent varying fastest"}});
   const std::size_t outcomes = rows.front().size();
   if (outcomes < 2)
-    refuse("one-class", fmt::format("a Table chooses among at least 2 outcomes, not {}", outcomes),
-           "Table{.rows = {{0.5, 0.5}}}");
+    refuse({.code = "one-class",
+            .message = fmt::format("a Table chooses among at least 2 outcomes, not {}", outcomes),
+            .help = {"Table{.rows = {{0.5, 0.5}}}"}});
   for (std::size_t i = 0; i < rows.size(); ++i) check_row(rows[i], i, outcomes);
   const bool finite = std::all_of(values.begin(), values.end(), [](double v) { return std::isfinite(v); });
   if (!values.empty() && (values.size() != outcomes || !finite))
-    refuse("values",
-           fmt::format("its values {{{}}} must be {} finite numbers, one per outcome",
-                       fmt::join(values, ", "), outcomes),
-           "leave .values out for one-hot features");
+    refuse({.code = "values",
+            .message = fmt::format("its values {{{}}} must be {} finite numbers, one per outcome",
+                                   fmt::join(values, ", "), outcomes),
+            .help = {"leave .values out for one-hot features"}});
   return {.units = units,
           .encoding = values.empty() ? one_hot_encoding(static_cast<int>(outcomes)) : scalar_encoding(values),
           .parameters = {{"logits", static_cast<std::size_t>(units) * rows.size(), outcomes}}};

@@ -1,0 +1,197 @@
+// What the user hands to a run (inputs, clamped outcomes, rewards): checked whole before any of it is taken.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include <hindsight/core/report.hpp>
+#include <hindsight/graph/executor.hpp>
+
+namespace hindsight {
+namespace {
+
+/// Refuses an index that does not exist and one that is given twice.
+template <class Bindings, class Index, class Name>
+void check_bound_once(const Bindings& bindings, std::size_t count, const Index& index_of, const Name& name_of,
+                      const char* what) {
+  for (auto at = bindings.begin(); at != bindings.end(); ++at) {
+    const int index = index_of(*at);
+    if (index < 0 || static_cast<std::size_t>(index) >= count)
+      refuse({.code = "unknown-node",
+              .message = fmt::format("{} number {} does not exist; the model has {}", what, index, count),
+              .help = {"use the id that the graph returned when it was added"}});
+    const auto same = [&](const auto& other) { return index_of(other) == index; };
+    if (std::any_of(bindings.begin(), at, same))
+      refuse({.code = "given-twice",
+              .node = name_of(static_cast<std::size_t>(index)),
+              .message = fmt::format("this {} is given twice", what),
+              .help = {"give it once"}});
+  }
+}
+
+}  // namespace
+
+template <class S>
+void Executor<S>::load_inputs(std::span<const InputValues<S>> inputs) {
+  check_bound_once(
+      inputs, plan_.placements.size(), [](const auto& given) { return given.node.index; },
+      [&](std::size_t i) { return plan_.placements[i].name; }, "input");
+  std::ptrdiff_t samples = inputs.empty() ? run_.capacity_ : inputs.front().values.rows();
+  for (std::size_t i = 0; i < plan_.placements.size(); ++i) {
+    const auto given = [&](const InputValues<S>& values) {
+      return static_cast<std::size_t>(values.node.index) == i;
+    };
+    if (plan_.is_input[i] && std::none_of(inputs.begin(), inputs.end(), given))
+      refuse({.code = "missing-input",
+              .node = plan_.placements[i].name,
+              .message = "this input was not given",
+              .help = {fmt::format("model.forward(run, {{{{{}, values}}}});", plan_.placements[i].name)}});
+  }
+  for (const auto& [node, values] : inputs) {
+    const Placement& at = plan_.placements[static_cast<std::size_t>(node.index)];
+    if (!plan_.is_input[static_cast<std::size_t>(node.index)])
+      refuse(
+          {.code = "not-an-input",
+           .node = at.name,
+           .message = "it is sampled, not given",
+           .help = {fmt::format("model.forward(run, inputs, {{.clamp = {{{{{}, outcomes}}}}}});", at.name)}});
+    if (values.cols() != at.shape.units || values.rows() != samples)
+      refuse({.code = "input-shape",
+              .node = at.name,
+              .message = fmt::format("it was given {} × {} values; {} × {} are expected (samples × units)",
+                                     values.rows(), values.cols(), samples, at.shape.units),
+              .help = {"give all inputs the same number of rows, one per sample, and one column per unit"}});
+    if (samples < 1 || samples > run_.capacity_)
+      refuse({.code = "batch-size",
+              .node = at.name,
+              .message = fmt::format("it was given {} samples; this workspace runs 1 to {}", samples,
+                                     run_.capacity_),
+              .help = {fmt::format("Workspace run = model.workspace({});",
+                                   std::max<std::ptrdiff_t>(samples, 1))}});
+    for (std::ptrdiff_t unit = 0; unit < values.cols(); ++unit)
+      for (std::ptrdiff_t i = 0; i < samples; ++i)
+        if (!std::isfinite(values(i, unit)))
+          refuse({.code = "input-not-finite",
+                  .node = at.name,
+                  .message = fmt::format("its value in sample {}, unit {} is {}", i, unit, values(i, unit)),
+                  .help = {"clean the data: inputs must be finite numbers"}});
+  }
+  run_.samples_ = static_cast<int>(samples);
+  for (const auto& [node, values] : inputs) {
+    const Placement& at = plan_.placements[static_cast<std::size_t>(node.index)];
+    for (std::ptrdiff_t unit = 0; unit < values.cols(); ++unit) {
+      S* const row = run_.features_.data() + (at.feature_row + static_cast<std::size_t>(unit)) * run_.stride_;
+      for (std::ptrdiff_t i = 0; i < samples; ++i) row[i] = values(i, unit);
+      std::fill(row + samples, row + run_.stride_, S(0));
+    }
+  }
+}
+
+template <class S>
+void Executor<S>::clamp(std::span<const ClampedOutcomes> clamps) {
+  check_bound_once(
+      clamps, plan_.placements.size(), [](const auto& given) { return given.node.index; },
+      [&](std::size_t i) { return plan_.placements[i].name; }, "clamped node");
+  std::fill(run_.clamped_.begin(), run_.clamped_.end(), std::uint8_t{0});
+  for (const auto& [node, outcomes] : clamps) {
+    const Placement& at = plan_.placements[static_cast<std::size_t>(node.index)];
+    if (plan_.is_input[static_cast<std::size_t>(node.index)])
+      refuse({.code = "clamped-input",
+              .node = at.name,
+              .message = "it is an input: it is given, not clamped",
+              .help = {fmt::format("model.forward(run, {{{{{}, values}}}});", at.name)}});
+    if (outcomes.rows() != run_.samples_ || outcomes.cols() != at.shape.units)
+      refuse({.code = "clamp-shape",
+              .node = at.name,
+              .message =
+                  fmt::format("it was clamped to {} × {} outcomes; {} × {} are expected (samples × units)",
+                              outcomes.rows(), outcomes.cols(), run_.samples_, at.shape.units),
+              .help = {"give one row per sample and one column per unit"}});
+    for (std::ptrdiff_t unit = 0; unit < outcomes.cols(); ++unit)
+      for (std::ptrdiff_t i = 0; i < outcomes.rows(); ++i)
+        if (outcomes(i, unit) < 0 || outcomes(i, unit) >= at.shape.outcomes())
+          refuse(
+              {.code = "clamp-outcome",
+               .node = at.name,
+               .message = fmt::format("sample {}, unit {} was clamped to outcome {}; it has outcomes 0 to {}",
+                                      i, unit, outcomes(i, unit), at.shape.outcomes() - 1),
+               .help = {"clamp to the index of the outcome, not to its value"}});
+  }
+  for (const auto& [node, outcomes] : clamps) {
+    const Placement& at = plan_.placements[static_cast<std::size_t>(node.index)];
+    for (std::ptrdiff_t unit = 0; unit < outcomes.cols(); ++unit) {
+      const std::size_t row = at.unit_row + static_cast<std::size_t>(unit);
+      run_.clamped_[row] = 1;
+      for (std::ptrdiff_t i = 0; i < outcomes.rows(); ++i)
+        run_.outcomes_[row * run_.stride_ + static_cast<std::size_t>(i)] = outcomes(i, unit);
+    }
+  }
+}
+
+template <class S>
+void Executor<S>::refuse_impossible_clamps(std::span<const ClampedOutcomes> clamps) const {
+  for (const auto& [node, outcomes] : clamps) {
+    const Placement& at = plan_.placements[static_cast<std::size_t>(node.index)];
+    for (std::ptrdiff_t unit = 0; unit < outcomes.cols(); ++unit)
+      for (std::ptrdiff_t i = 0; i < outcomes.rows(); ++i) {
+        const std::size_t row =
+            at.table_row + static_cast<std::size_t>(unit * at.shape.outcomes() + outcomes(i, unit));
+        if (run_.log_probs_[row * run_.stride_ + static_cast<std::size_t>(i)] ==
+            -std::numeric_limits<S>::infinity())
+          refuse({.code = "impossible-clamp",
+                  .node = at.name,
+                  .message = fmt::format(
+                      "sample {}, unit {} was clamped to outcome {}, which has probability 0 there", i, unit,
+                      outcomes(i, unit)),
+                  .help = {"clamp to an outcome that can occur"}});
+      }
+  }
+}
+
+template <class S>
+void Executor<S>::load_rewards(std::span<const RewardValues<S>> rewards) {
+  check_bound_once(
+      rewards, plan_.rewards.size(), [](const auto& given) { return given.reward.index; },
+      [&](std::size_t i) { return plan_.rewards[i]; }, "reward");
+  for (std::size_t r = 0; r < plan_.rewards.size(); ++r) {
+    const auto given = [&](const RewardValues<S>& values) {
+      return static_cast<std::size_t>(values.reward.index) == r;
+    };
+    if (std::none_of(rewards.begin(), rewards.end(), given))
+      refuse({.code = "missing-reward",
+              .message = fmt::format("reward '{}' was not given", plan_.rewards[r]),
+              .help = {fmt::format("model.backward(run, {{{{{}, values}}}});", plan_.rewards[r])}});
+  }
+  for (const auto& [reward, values] : rewards) {
+    const std::string& name = plan_.rewards[static_cast<std::size_t>(reward.index)];
+    if (values.rows() * values.cols() != run_.samples_ ||
+        (values.rows() != run_.samples_ && values.cols() != run_.samples_))
+      refuse({.code = "reward-length",
+              .message = fmt::format("reward '{}' was given {} × {} values for {} samples", name,
+                                     values.rows(), values.cols(), run_.samples_),
+              .help = {"give one value per sample of the last forward pass"}});
+    for (int i = 0; i < run_.samples_; ++i) {
+      const S value = values.cols() == 1 ? values(i, 0) : values(0, i);
+      if (!std::isfinite(value))
+        refuse({.code = "reward-not-finite",
+                .message = fmt::format("reward '{}' is {} in sample {}", name, value, i),
+                .help = {"give finite rewards; use 0 where there is none"}});
+    }
+  }
+  for (const auto& [reward, values] : rewards)
+    for (int i = 0; i < run_.samples_; ++i)
+      run_.signals_[static_cast<std::size_t>(reward.index) * run_.stride_ + static_cast<std::size_t>(i)] =
+          values.cols() == 1 ? values(i, 0) : values(0, i);
+}
+
+template void Executor<float>::load_inputs(std::span<const InputValues<float>>);
+template void Executor<float>::clamp(std::span<const ClampedOutcomes>);
+template void Executor<float>::refuse_impossible_clamps(std::span<const ClampedOutcomes>) const;
+template void Executor<float>::load_rewards(std::span<const RewardValues<float>>);
+template void Executor<double>::load_inputs(std::span<const InputValues<double>>);
+template void Executor<double>::clamp(std::span<const ClampedOutcomes>);
+template void Executor<double>::refuse_impossible_clamps(std::span<const ClampedOutcomes>) const;
+template void Executor<double>::load_rewards(std::span<const RewardValues<double>>);
+
+}  // namespace hindsight
