@@ -1,6 +1,7 @@
 #include <hindsight/core/pattern.hpp>
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -74,12 +75,27 @@ Connectivity::Connectivity(int parent_units, const Lists& parents_of_unit) {
       children_[next[static_cast<std::size_t>(parent)]++] = static_cast<int>(child);
 }
 
+Pattern Pattern::random(double density, std::uint64_t seed) {
+  Pattern pattern;
+  pattern.how_ = How::random;
+  pattern.density_ = density;
+  pattern.seed_ = seed;
+  return pattern;
+}
+
+Pattern Pattern::pairs(Pairs list) {
+  Pattern pattern;
+  pattern.how_ = How::pairs;
+  pattern.pairs_ = std::move(list);
+  return pattern;
+}
+
 std::optional<Connectivity> Pattern::connect(int parent_units, int child_units,
                                              const std::string& parent) const {
   if (is_dense()) return std::nullopt;
-  const auto* random = std::get_if<Random>(&how_);
-  Lists lists = random ? draw(random->density, random->seed, parent_units, child_units, parent)
-                       : collect(std::get<Pairs>(how_), parent_units, child_units, parent);
+  const bool random = how_ == How::random;
+  const Lists lists = random ? draw(density_, seed_, parent_units, child_units, parent)
+                             : collect(pairs_, parent_units, child_units, parent);
   Connectivity connectivity(parent_units, lists);
   if (connectivity.pairs() == 0)
     refuse({.code = "pattern",

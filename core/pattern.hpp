@@ -6,7 +6,6 @@
 #include <span>
 #include <string>
 #include <utility>
-#include <variant>
 #include <vector>
 
 namespace hindsight {
@@ -39,30 +38,25 @@ class Pattern {
   using Pairs = std::vector<std::pair<int, int>>;
 
   /// Every unit of the child reads every unit of the parent.
-  static Pattern dense() { return Pattern{}; }
+  static Pattern dense() { return {}; }
   /// Each pair of units is joined with probability `density`, independently, reproducibly.
-  static Pattern random(double density, std::uint64_t seed) { return Pattern{Random{density, seed}}; }
+  static Pattern random(double density, std::uint64_t seed);
   /// Exactly these pairs (unit of the parent, unit of the child).
-  static Pattern pairs(Pairs list) { return Pattern{std::move(list)}; }
+  static Pattern pairs(Pairs list);
 
-  bool is_dense() const { return std::holds_alternative<Dense>(how_); }
+  bool is_dense() const { return how_ == How::dense; }
 
   /// The wiring for populations of these sizes; none when dense. Throws Error when the pattern does not fit
   /// them.
   std::optional<Connectivity> connect(int parent_units, int child_units, const std::string& parent) const;
 
  private:
-  struct Dense {};
-  struct Random {
-    double density;
-    std::uint64_t seed;
-  };
-  using How = std::variant<Dense, Random, Pairs>;
+  enum class How { dense, random, pairs };
 
-  Pattern() = default;
-  explicit Pattern(How how) : how_(std::move(how)) {}
-
-  How how_;
+  How how_ = How::dense;
+  double density_ = 1;
+  std::uint64_t seed_ = 0;
+  Pairs pairs_;
 };
 
 }  // namespace hindsight

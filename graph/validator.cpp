@@ -151,10 +151,14 @@ class Examiner {
     const Verdict& verdict = credit.verdict;
     if (verdict.admissible && verdict.unbiased) return;
     if (verdict.reason == Reason::policy && !known.assumption_1) {
-      if (!reported_[node]) note_violation(node, Severity::error, "", help(node, verdict), Reason::policy);
+      if (!reported_[node])
+        note_violation(node, Severity::error, "", help(graph_.name(node), verdict), Reason::policy);
       reported_[node] = true;
       return;
     }
+    // With one reward the shorter call says the same.
+    const std::string arguments =
+        graph_.reward_count() == 1 ? credit.node : fmt::format("{}, {}", credit.node, credit.reward);
     const bool direct = known.reads_directly && verdict.reason == Reason::biased && !verdict.admissible;
     Diagnostic diagnostic{
         .severity = verdict.admissible ? Severity::warning : Severity::error,
@@ -163,17 +167,17 @@ class Examiner {
                                      : "inadmissible-estimator",
         .node = credit.node,
         .message = fmt::format("{} for reward '{}': {}", credit.estimator, credit.reward, verdict.why),
-        .help = help(node, verdict),
+        .help = help(arguments, verdict),
         .reason = verdict.reason};
     if (direct) diagnostic.witness = {{graph_.name(node), graph_.name(reward)}};
     note(std::move(diagnostic));
   }
 
-  std::vector<std::string> help(NodeId node, const Verdict& verdict) const {
+  std::vector<std::string> help(const std::string& arguments, const Verdict& verdict) const {
     std::vector<std::string> lines;
     for (const Alternative& alternative : verdict.alternatives)
-      lines.push_back(fmt::format("graph.estimate_with({}, {});   // {}", graph_.name(node),
-                                  alternative.expression, alternative.remark));
+      lines.push_back(fmt::format("graph.estimate_with({}, {});   // {}", arguments, alternative.expression,
+                                  alternative.remark));
     return lines;
   }
 
