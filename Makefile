@@ -12,7 +12,7 @@ export CCACHE_BASEDIR := $(CURDIR)
 export CCACHE_NOHASHDIR := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-quick format clean
+.PHONY: help setup run test test-quick format pictures clean
 
 help:
 	@echo 'make run         build and run the quick start'
@@ -20,6 +20,7 @@ help:
 	@echo 'make test-quick  build and tests only'
 	@echo 'make setup       install the Debian packages that are missing (the targets above do it too)'
 	@echo 'make format      format all C++ files'
+	@echo 'make pictures    draw the pictures of the documentation anew (needs graphviz)'
 	@echo 'make clean       remove build/'
 
 setup:
@@ -51,3 +52,7 @@ format:
 
 clean:
 	rm -rf build
+
+# The pictures of the documentation; needs the package graphviz, which nothing else does.
+pictures:
+	for picture in docs/pictures/*.dot; do dot -Tsvg $$picture -o $${picture%.dot}.svg; done

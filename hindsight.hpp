@@ -38,7 +38,8 @@ BasicModel<S> compile(const Graph& graph, const Catalogue& catalogue, const Comp
   return BasicModel<S>(graph, catalogue, options);
 }
 
-template <class S = float> BasicModel<S> compile(const Graph& graph, const CompileOptions& options = {}) {
+template <class S = float>
+BasicModel<S> compile(const Graph& graph, const CompileOptions& options = {}) {
   return BasicModel<S>(graph, standard_catalogue(), options);
 }
 

@@ -4,13 +4,6 @@
 
 namespace hindsight {
 
-void throw_node_failure(const std::string& node, const char* function, const std::string& what) {
-  refuse({.code = "node-threw",
-          .node = node,
-          .message = fmt::format("its {} threw: {}", function, what),
-          .help = {fmt::format("make {} total: it must answer for every reading of its parents", function)}});
-}
-
 void throw_unnormalised(const std::string& node, int unit, double total) {
   refuse(
       {.code = "unnormalised",

@@ -3,13 +3,12 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <exception>
-#include <new>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include <hindsight/core/block.hpp>
-#include <hindsight/core/report.hpp>
+#include <hindsight/core/callback.hpp>
 
 namespace hindsight {
 
@@ -20,7 +19,6 @@ struct Member {
   const Placement* at = nullptr;
 };
 
-[[noreturn]] void throw_node_failure(const std::string& node, const char* function, const std::string& what);
 /// Refuses log-probabilities that do not sum to one.
 [[noreturn]] void throw_unnormalised(const std::string& node, int unit, double total);
 
@@ -79,7 +77,7 @@ class GenericBlock final : public Block<S> {
       }
       if (!any) continue;
       const Reading<S> reading = gather(frame, i);
-      guarded("accumulate", [&] {
+      guarded("its accumulate", [&] {
         node_.accumulate(theta(frame), reading, std::span<const S>(weights),
                          std::span(frame.gradient + at_.first_parameter, at_.shape.parameter_count()));
       });
@@ -113,21 +111,12 @@ class GenericBlock final : public Block<S> {
   }
 
   void evaluate(const Frame<S>& frame, const Reading<S>& reading, std::span<S> table) const {
-    guarded("log_probs", [&] { node_.log_probs(theta(frame), reading, table); });
+    guarded("its log_probs", [&] { node_.log_probs(theta(frame), reading, table); });
   }
 
-  /// What the user's function throws reaches the caller with the node's name.
   template <class Call>
-  void guarded(const char* function, const Call& call) const {
-    try {
-      call();
-    } catch (const std::bad_alloc&) {
-      throw;
-    } catch (const std::exception& problem) {
-      throw_node_failure(at_.name, function, problem.what());
-    } catch (...) {
-      throw_node_failure(at_.name, function, "something that is no std::exception");
-    }
+  void guarded(std::string_view subject, const Call& function) const {
+    call({"node-threw", &at_.name, subject}, function);
   }
 
   void check(std::span<const S> table) const {

@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <new>
 
 #include <fmt/format.h>
 
-#include <hindsight/core/report.hpp>
+#include <hindsight/core/callback.hpp>
 
 namespace hindsight {
+
 template <class S>
 BasicWorkspace<S> Executor<S>::make_workspace(std::shared_ptr<const Plan<S>> plan, int capacity) {
   return BasicWorkspace<S>(std::move(plan), capacity);
@@ -38,11 +38,16 @@ void Executor<S>::backward(std::span<const RewardValues<S>> rewards, const Backw
     refuse({.code = "batch-size",
             .message = fmt::format("{} samples cannot be a part of a batch of {}", run_.samples_, options.of),
             .help = {".of = the samples of all parts together"}});
+  if (options.continues && !run_.sum_is_whole_)
+    refuse({.code = "broken-sum",
+            .message = "there is no sum to continue: the backward pass of an earlier part failed half-way",
+            .help = {"run all parts again, the first without .continues"}});
   load_rewards(rewards);
   const S each = S(1) / static_cast<S>(options.of > 0 ? options.of : run_.samples_);
   for (S& signal : run_.signals_) signal *= each;
   send_messages();
   make_weights();
+  check_weights();
   accumulate(options.continues);
 }
 
@@ -51,7 +56,7 @@ void Executor<S>::check_owner() const {
   if (run_.plan_.get() != &plan_)
     refuse({.code = "foreign-workspace",
             .message = "this workspace was made by another model; its arrays do not fit this one",
-            .help = {"Workspace run = model.workspace(batch);   // from the model that uses it"}});
+            .help = {"auto run = model.workspace(batch);   // from the model that uses it"}});
 }
 
 template <class S>
@@ -92,32 +97,28 @@ void Executor<S>::sample() {
 
 template <class S>
 void Executor<S>::blame(std::size_t table_row, int sample) const {
-  for (std::size_t i = 0; i < plan_.placements.size(); ++i) {
-    const Placement& at = plan_.placements[i];
+  const auto owner = std::find_if(plan_.placements.begin(), plan_.placements.end(), [&](const Placement& at) {
     const auto rows =
         static_cast<std::size_t>(at.shape.units) * static_cast<std::size_t>(at.shape.outcomes());
-    if (plan_.is_input[i] || table_row < at.table_row || table_row >= at.table_row + rows) continue;
-    for (const ParameterPlace& place : plan_.parameters)
-      for (std::size_t p = place.first; p < place.first + place.rows * place.cols; ++p)
-        if (p >= at.first_parameter && p < at.first_parameter + at.shape.parameter_count() &&
-            !std::isfinite(parameters_[p]))
-          refuse({.code = "parameter-not-finite",
-                  .node = at.name,
-                  .message =
-                      fmt::format("parameter {} of '{}' is {}", p - place.first, place.path, parameters_[p]),
-                  .help = {"lower the learning rate, or load good parameters: learning has diverged"}});
-    refuse(
-        {.code = "log-probs-not-finite",
-         .node = at.name,
-         .message = fmt::format(
-             "its log-probabilities are not numbers in sample {}, though its parameters are finite", sample),
-         .help = {
-             "logits have overflowed or log_probs is wrong: scale the inputs, or check the node with finite "
-             "differences"}});
+    return table_row >= at.table_row && table_row < at.table_row + rows;
+  });
+  for (const ParameterPlace& place : plan_.parameters) {
+    if (place.first < owner->first_parameter) continue;
+    if (place.first >= owner->first_parameter + owner->shape.parameter_count()) break;
+    for (std::size_t i = 0; i < place.rows * place.cols; ++i)
+      if (const S value = parameters_[place.first + i]; !std::isfinite(value))
+        refuse({.code = "parameter-not-finite",
+                .node = owner->name,
+                .message = fmt::format("parameter {} of '{}' is {}", i, place.path, value),
+                .help = {"lower the learning rate, or load good parameters: learning has diverged"}});
   }
-  refuse({.code = "log-probs-not-finite",
-          .message = "log-probabilities are not numbers",
-          .help = {"report this graph"}});
+  refuse(
+      {.code = "log-probs-not-finite",
+       .node = owner->name,
+       .message = fmt::format(
+           "its log-probabilities are not numbers in sample {}, though its parameters are finite", sample),
+       .help = {"logits have overflowed or log_probs is wrong: scale the inputs, or check the node by finite "
+                "differences"}});
 }
 
 template <class S>
@@ -149,18 +150,27 @@ void Executor<S>::make_weights() {
                               .signal = run_.signals_.data() +
                                         static_cast<std::size_t>(credit.reward) * run_.stride_ +
                                         static_cast<std::size_t>(chunk) * chunk_samples};
-      try {
+      call({"estimator-threw", &credit.node, "its estimator"}, [&] {
         credit.estimator.add_weights(view, WeightTable<S>{&view, at.weight(credit.table_row)});
-      } catch (const std::bad_alloc&) {
-        throw;
-      } catch (const std::exception& problem) {
-        refuse({.code = "estimator-threw",
-                .node = credit.node,
-                .message = fmt::format("its estimator {} threw: {}", credit.estimator.name(), problem.what()),
-                .help = {"make add_weights total: it must answer for every outcome, evidence and signal"}});
-      }
+      });
     }
   }
+}
+
+template <class S>
+void Executor<S>::check_weights() const {
+  for (const CreditRun& credit : plan_.credits)
+    for (std::size_t row = 0; row < static_cast<std::size_t>(credit.units * credit.outcomes); ++row) {
+      const S* const weights = run_.weights_.data() + (credit.table_row + row) * run_.stride_;
+      const S* const bad =
+          std::find_if(weights, weights + run_.samples_, [](S value) { return !std::isfinite(value); });
+      if (bad != weights + run_.samples_)
+        refuse({.code = "weights-not-finite",
+                .node = credit.node,
+                .message = fmt::format("its estimator {} gave the weight {} in sample {}",
+                                       credit.estimator.name(), *bad, bad - weights),
+                .help = {"check add_weights: it must give finite weights for finite signals"}});
+    }
 }
 
 template <class S>
@@ -185,8 +195,10 @@ void Executor<S>::make_score_weights() {
 template <class S>
 void Executor<S>::accumulate(bool continues) {
   if (!continues) std::fill(run_.gradient_.begin(), run_.gradient_.end(), S(0));
+  run_.sum_is_whole_ = false;
   for (const auto& block : plan_.blocks)
     for (int chunk = 0; chunk < chunks(); ++chunk) block->accumulate(frame(chunk), 0, block->rows());
+  run_.sum_is_whole_ = true;
 }
 
 template <class S>

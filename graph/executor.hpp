@@ -70,6 +70,8 @@ class Executor {
   void share(std::span<const S> shares);
   void send_messages();
   void make_weights();
+  /// What a user's estimator must not have done.
+  void check_weights() const;
   /// w = total signal at the sampled outcome: Σ signal·∇log P(all outcomes), which is exact when summed over
   /// all of them.
   void make_score_weights();

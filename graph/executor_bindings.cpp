@@ -11,21 +11,29 @@
 namespace hindsight {
 namespace {
 
-/// Refuses an index that does not exist and one that is given twice.
+/// What an id stands for (`noun`) and what it was handed in as.
+struct BindingWords {
+  const char* code;
+  const char* noun;
+  const char* as;
+};
+
+/// Refuses an id that does not exist and one that is given twice.
 template <class Bindings, class Index, class Name>
-void check_bound_once(const Bindings& bindings, std::size_t count, const Index& index_of, const Name& name_of,
-                      const char* what) {
+void check_bindings(const Bindings& bindings, std::size_t count, const BindingWords& words,
+                    const Index& index_of, const Name& name_of) {
   for (auto at = bindings.begin(); at != bindings.end(); ++at) {
     const int index = index_of(*at);
     if (index < 0 || static_cast<std::size_t>(index) >= count)
-      refuse({.code = "unknown-node",
-              .message = fmt::format("{} number {} does not exist; the model has {}", what, index, count),
+      refuse({.code = words.code,
+              .message = fmt::format("{} number {}, given as {}, does not exist; the model has {} {}{}",
+                                     words.noun, index, words.as, count, words.noun, count == 1 ? "" : "s"),
               .help = {"use the id that the graph returned when it was added"}});
     const auto same = [&](const auto& other) { return index_of(other) == index; };
     if (std::any_of(bindings.begin(), at, same))
       refuse({.code = "given-twice",
-              .node = name_of(static_cast<std::size_t>(index)),
-              .message = fmt::format("this {} is given twice", what),
+              .message = fmt::format("{} '{}' is given twice as {}", words.noun,
+                                     name_of(static_cast<std::size_t>(index)), words.as),
               .help = {"give it once"}});
   }
 }
@@ -34,9 +42,10 @@ void check_bound_once(const Bindings& bindings, std::size_t count, const Index& 
 
 template <class S>
 void Executor<S>::load_inputs(std::span<const InputValues<S>> inputs) {
-  check_bound_once(
-      inputs, plan_.placements.size(), [](const auto& given) { return given.node.index; },
-      [&](std::size_t i) { return plan_.placements[i].name; }, "input");
+  check_bindings(
+      inputs, plan_.placements.size(), {"unknown-node", "node", "an input"},
+      [](const auto& given) { return given.node.index; },
+      [&](std::size_t i) { return plan_.placements[i].name; });
   std::ptrdiff_t samples = inputs.empty() ? run_.capacity_ : inputs.front().values.rows();
   for (std::size_t i = 0; i < plan_.placements.size(); ++i) {
     const auto given = [&](const InputValues<S>& values) {
@@ -67,8 +76,8 @@ void Executor<S>::load_inputs(std::span<const InputValues<S>> inputs) {
               .node = at.name,
               .message = fmt::format("it was given {} samples; this workspace runs 1 to {}", samples,
                                      run_.capacity_),
-              .help = {fmt::format("Workspace run = model.workspace({});",
-                                   std::max<std::ptrdiff_t>(samples, 1))}});
+              .help = {samples < 1 ? std::string("give at least one sample")
+                                   : fmt::format("auto run = model.workspace({});", samples)}});
     for (std::ptrdiff_t unit = 0; unit < values.cols(); ++unit)
       for (std::ptrdiff_t i = 0; i < samples; ++i)
         if (!std::isfinite(values(i, unit)))
@@ -90,9 +99,10 @@ void Executor<S>::load_inputs(std::span<const InputValues<S>> inputs) {
 
 template <class S>
 void Executor<S>::clamp(std::span<const ClampedOutcomes> clamps) {
-  check_bound_once(
-      clamps, plan_.placements.size(), [](const auto& given) { return given.node.index; },
-      [&](std::size_t i) { return plan_.placements[i].name; }, "clamped node");
+  check_bindings(
+      clamps, plan_.placements.size(), {"unknown-node", "node", "a clamp"},
+      [](const auto& given) { return given.node.index; },
+      [&](std::size_t i) { return plan_.placements[i].name; });
   std::fill(run_.clamped_.begin(), run_.clamped_.end(), std::uint8_t{0});
   for (const auto& [node, outcomes] : clamps) {
     const Placement& at = plan_.placements[static_cast<std::size_t>(node.index)];
@@ -151,9 +161,9 @@ void Executor<S>::refuse_impossible_clamps(std::span<const ClampedOutcomes> clam
 
 template <class S>
 void Executor<S>::load_rewards(std::span<const RewardValues<S>> rewards) {
-  check_bound_once(
-      rewards, plan_.rewards.size(), [](const auto& given) { return given.reward.index; },
-      [&](std::size_t i) { return plan_.rewards[i]; }, "reward");
+  check_bindings(
+      rewards, plan_.rewards.size(), {"unknown-reward", "reward", "a value"},
+      [](const auto& given) { return given.reward.index; }, [&](std::size_t i) { return plan_.rewards[i]; });
   for (std::size_t r = 0; r < plan_.rewards.size(); ++r) {
     const auto given = [&](const RewardValues<S>& values) {
       return static_cast<std::size_t>(values.reward.index) == r;

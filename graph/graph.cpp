@@ -2,31 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <new>
+#include <set>
 
 #include <fmt/format.h>
 
-#include <hindsight/core/report.hpp>
+#include <hindsight/core/callback.hpp>
 
 namespace hindsight {
 namespace {
-
-/// What the node's own functions refuse or throw, with the node's name.
-template <class Call>
-auto on_behalf_of(const std::string& name, const char* function, const Call& call) {
-  try {
-    return call();
-  } catch (const Error& error) {
-    Report report = error.report();
-    for (Diagnostic& diagnostic : report.diagnostics)
-      if (diagnostic.node.empty()) diagnostic.node = name;
-    throw Error(std::move(report));
-  } catch (const std::bad_alloc&) {
-    throw;
-  } catch (const std::exception& problem) {
-    throw_node_failure(name, function, problem.what());
-  }
-}
 
 void check_shape(const std::string& name, const Shape& shape) {
   const Encoding& encoding = shape.encoding;
@@ -41,12 +24,12 @@ void check_shape(const std::string& name, const Shape& shape) {
       {.code = "bad-shape",
        .node = name,
        .message = fmt::format(
-           "its shape has {} outcomes shown by {} numbers each and {} values; it needs at least 2 outcomes, "
-           "1 number each and outcomes × numbers finite values",
-           encoding.outcomes, encoding.width, encoding.values.size()),
-       .help = {"return Shape{.units = units, .encoding = scalar_encoding({-1, 1}), …} or "
-                "one_hot_encoding(outcomes) "
-                "from shape()"}});
+           "its shape shows outcomes {} × {} (outcomes × numbers for the children) by {} {}; at least 2 × 1 "
+           "is needed, with as many finite values or, for one-hot, none",
+           encoding.outcomes, encoding.width, encoding.values.size(),
+           finite ? "values" : "values, not all finite"),
+       .help = {"return Shape{.units = 1, .encoding = scalar_encoding({-1, 1})} or "
+                "one_hot_encoding(outcomes) from shape()"}});
 }
 
 }  // namespace
@@ -67,13 +50,20 @@ NodeId Graph::input(std::string name, int units) {
 
 NodeId Graph::add(std::string name, AnyNode node, std::vector<Edge> edges) {
   check_name(name);
-  for (const Edge& edge : edges) check_exists(edge.parent, name, "parent");
+  for (const Edge& edge : edges)
+    if (!has(edge.parent))
+      refuse(
+          {.code = "unknown-parent",
+           .node = name,
+           .message =
+               fmt::format("its parent, node number {}, does not exist; {}", edge.parent.index, census()),
+           .help = {"add parents first and pass the NodeId that graph.add(…) or graph.input(…) returned"}});
   Entry entry{
       .name = name, .node = std::move(node), .shape = {}, .parents = {}, .children = {}, .choice = {}};
   entry.parents = resolve(name, *entry.node, edges);
   std::vector<ParentShape> shapes;
   for (const Parent& parent : entry.parents) shapes.push_back(parent_shape(parent));
-  entry.shape = on_behalf_of(name, "shape", [&] { return entry.node->shape(shapes); });
+  entry.shape = call({"node-threw", &name, "its shape"}, [&] { return entry.node->shape(shapes); });
   check_units(name, entry.shape.units);
   check_shape(name, entry.shape);
 
@@ -93,7 +83,14 @@ RewardId Graph::reward(std::string name, std::vector<NodeId> reads) {
     refuse({.code = "reward-reads-nothing",
             .message = fmt::format("reward '{}' reads no node, so nothing could be credited with it", name),
             .help = {fmt::format("graph.reward(\"{}\", {{output}})", name)}});
-  for (const NodeId node : reads) check_exists(node, name, "node");
+  for (const NodeId node : reads)
+    if (!has(node))
+      refuse(
+          {.code = "unknown-node",
+           .message = fmt::format("reward '{}' reads node number {}, which does not exist; {}", name,
+                                  node.index, census()),
+           .help = {
+               "add what is read first and pass the NodeId that graph.add(…) or graph.input(…) returned"}});
   std::sort(reads.begin(), reads.end());
   reads.erase(std::unique(reads.begin(), reads.end()), reads.end());
   names_.emplace(name, "a reward");
@@ -108,24 +105,13 @@ void Graph::estimate_with(NodeId node, EstimatorChoice estimator) {
 
 void Graph::estimate_with(NodeId node, RewardId reward, EstimatorChoice estimator) {
   check_creditable(node);
-  if (reward.index < 0 || reward.index >= reward_count())
-    refuse({.code = "unknown-reward",
-            .node = name(node),
-            .message = fmt::format("reward number {} does not exist; the graph has {}", reward.index,
-                                   reward_count()),
-            .help = {"use the RewardId that graph.reward(…) returned"}});
+  at(reward);
   choices_.insert_or_assign({node, reward}, std::move(estimator));
 }
 
 const EstimatorChoice& Graph::choice(NodeId node, RewardId reward) const {
   const auto found = choices_.find({node, reward});
   return found == choices_.end() ? at(node).choice : found->second;
-}
-
-std::vector<ParentShape> Graph::parent_shapes(NodeId node) const {
-  std::vector<ParentShape> shapes;
-  for (const Parent& parent : parents(node)) shapes.push_back(parent_shape(parent));
-  return shapes;
 }
 
 ParentShape Graph::parent_shape(const Parent& parent) const {
@@ -150,8 +136,7 @@ void Graph::check_name(const std::string& name) const {
             .help = {"use letters, digits, '_', '.' or spaces"}});
   if (const auto found = names_.find(name); found != names_.end())
     refuse({.code = "duplicate-name",
-            .node = name,
-            .message = fmt::format("the name is taken by {} already", found->second),
+            .message = fmt::format("the name '{}' is taken by {} already", name, found->second),
             .help = {fmt::format("give each node and reward a name of its own, e.g. \"{}_2\"", name)}});
 }
 
@@ -170,18 +155,28 @@ void Graph::check_units(const std::string& name, int units) const {
             .help = {"split the model into several graphs"}});
 }
 
-void Graph::check_exists(NodeId node, const std::string& user, const char* role) const {
-  if (node.index < 0 || node.index >= node_count())
-    refuse({.code = "unknown-parent",
-            .node = user,
-            .message = fmt::format("its {} number {} does not exist; the graph has {} nodes so far", role,
-                                   node.index, node_count()),
-            .help = {
-                "add what is read first and pass the NodeId that graph.add(…) or graph.input(…) returned"}});
+const Graph::Entry& Graph::at(NodeId node) const {
+  if (!has(node))
+    refuse({.code = "unknown-node",
+            .message = fmt::format("node number {} does not exist; {}", node.index, census()),
+            .help = {"use the NodeId that graph.add(…) or graph.input(…) returned"}});
+  return nodes_[static_cast<std::size_t>(node.index)];
+}
+
+const Graph::RewardEntry& Graph::at(RewardId reward) const {
+  if (reward.index < 0 || reward.index >= reward_count())
+    refuse({.code = "unknown-reward",
+            .message = fmt::format("reward number {} does not exist; the graph has {} so far", reward.index,
+                                   reward_count()),
+            .help = {"use the RewardId that graph.reward(…) returned"}});
+  return rewards_[static_cast<std::size_t>(reward.index)];
+}
+
+std::string Graph::census() const {
+  return fmt::format("the graph has {} {} so far", node_count(), node_count() == 1 ? "node" : "nodes");
 }
 
 void Graph::check_creditable(NodeId node) const {
-  check_exists(node, "", "argument");
   if (is_input(node))
     refuse({.code = "input-has-no-estimator",
             .node = name(node),
@@ -193,9 +188,9 @@ std::vector<Graph::Parent> Graph::resolve(const std::string& name, const AnyNode
                                           const std::vector<Edge>& edges) const {
   std::vector<Parent> parents;
   std::vector<ParentShape> dense;
+  std::set<NodeId> listed;
   for (const Edge& edge : edges) {
-    const auto same = [&](const Parent& parent) { return parent.node == edge.parent; };
-    if (std::any_of(parents.begin(), parents.end(), same))
+    if (!listed.insert(edge.parent).second)
       refuse(
           {.code = "duplicate-parent",
            .node = name,
@@ -212,11 +207,12 @@ std::vector<Graph::Parent> Graph::resolve(const std::string& name, const AnyNode
             .node = name,
             .message = fmt::format("a {} node reads all units of its parents; it cannot honour a pattern",
                                    node.kind()),
-            .help = {"drop the pattern, or read a Bernoulli or Categorical node that has it"}});
-  const int units = on_behalf_of(name, "shape", [&] { return node.shape(dense).units; });
+            .help = {"drop the pattern, or put it on an edge into a Bernoulli or Categorical node that this "
+                     "one reads"}});
+  const int units = call({"node-threw", &name, "its shape"}, [&] { return node.shape(dense).units; });
   check_units(name, units);
   for (std::size_t e = 0; e < edges.size(); ++e) {
-    auto wiring = on_behalf_of(name, "pattern", [&] {
+    auto wiring = call({"node-threw", &name, "its pattern"}, [&] {
       return edges[e].pattern.connect(dense[e].units, units, std::string(dense[e].name));
     });
     if (wiring) parents[e].connectivity = std::make_shared<const Connectivity>(std::move(*wiring));

@@ -64,15 +64,11 @@ class Graph {
   std::span<const Parent> parents(NodeId node) const { return at(node).parents; }
   /// In order of addition.
   std::span<const NodeId> children(NodeId node) const { return at(node).children; }
-  const std::string& name(RewardId reward) const {
-    return rewards_[static_cast<std::size_t>(reward.index)].name;
-  }
-  std::span<const NodeId> reads(RewardId reward) const {
-    return rewards_[static_cast<std::size_t>(reward.index)].reads;
-  }
+  const std::string& name(RewardId reward) const { return at(reward).name; }
+  std::span<const NodeId> reads(RewardId reward) const { return at(reward).reads; }
   const EstimatorChoice& choice(NodeId node, RewardId reward) const;
-  /// The parents as the node's own functions see them; valid while the graph is.
-  std::vector<ParentShape> parent_shapes(NodeId node) const;
+  /// A choice was made for this very reward, not for all.
+  bool has_own_choice(NodeId node, RewardId reward) const { return choices_.contains({node, reward}); }
 
  private:
   struct Entry {
@@ -88,11 +84,13 @@ class Graph {
     std::vector<NodeId> reads;
   };
 
-  const Entry& at(NodeId node) const { return nodes_[static_cast<std::size_t>(node.index)]; }
+  bool has(NodeId node) const { return node.index >= 0 && node.index < node_count(); }
+  const Entry& at(NodeId node) const;
+  const RewardEntry& at(RewardId reward) const;
+  std::string census() const;
   ParentShape parent_shape(const Parent& parent) const;
   void check_name(const std::string& name) const;
   void check_units(const std::string& name, int units) const;
-  void check_exists(NodeId node, const std::string& user, const char* role) const;
   void check_creditable(NodeId node) const;
   std::vector<Parent> resolve(const std::string& name, const AnyNode& node,
                               const std::vector<Edge>& edges) const;

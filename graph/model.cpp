@@ -10,7 +10,7 @@ BasicModel<S>::BasicModel(const Graph& graph, const Catalogue& catalogue, const 
   if (!examination.report.admissible()) throw Error(std::move(examination.report));
   report_ = std::make_shared<const Report>(std::move(examination.report));
   plan_ = std::make_shared<const Plan<S>>(graph, examination.assignments, options.seed);
-  parameters_ = plan_->initial_parameters();
+  parameters_ = plan_->initial_parameters(graph);
 }
 
 template <class S>

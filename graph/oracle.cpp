@@ -2,10 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <stdexcept>
 
 #include <fmt/format.h>
 
-#include <hindsight/core/report.hpp>
+#include <hindsight/core/callback.hpp>
 
 namespace hindsight {
 namespace {
@@ -26,8 +27,9 @@ class Odometer {
     }
     if (states > static_cast<double>(most_states))
       refuse({.code = "too-many-states",
-              .message = fmt::format("exact enumeration would visit {:.4g} joint outcomes; the limit is {}",
-                                     states, most_states),
+              .message = fmt::format(
+                  "exact enumeration would visit {} states (joint outcomes × input rows); the limit is {}",
+                  std::isinf(states) ? "more than 1e308" : fmt::format("{:.4g}", states), most_states),
               .help = {"enumerate(model, inputs, rewards, {.most_states = …})   // or a smaller graph"}});
     states_ = static_cast<std::size_t>(states);
   }
@@ -79,7 +81,7 @@ class Batch {
       for (std::size_t n = 0; n < outcomes_.size(); ++n)
         outcomes_[n].insert(outcomes_[n].end(), odometer.outcomes()[n].begin(), odometer.outcomes()[n].end());
       for (std::size_t r = 0; r < functions_.size(); ++r)
-        values_[r].push_back(static_cast<S>(functions_[r].value(joint)));
+        values_[r].push_back(static_cast<S>(value_of(functions_[r], joint)));
     }
     Executor<S> executor = this->executor();
     std::vector<InputValues<S>> inputs;
@@ -119,6 +121,14 @@ class Batch {
   }
 
  private:
+  double value_of(const RewardFunction& reward, const JointOutcome& joint) const {
+    const auto index = static_cast<std::size_t>(reward.reward.index);
+    const std::vector<std::string>& names = model_.plan().rewards;
+    const std::string subject =
+        fmt::format("the function of reward '{}'", index < names.size() ? names[index] : "?");
+    return call({"reward-threw", nullptr, subject}, [&] { return reward.value(joint); });
+  }
+
   const BasicModel<S>& model_;
   std::span<const InputValues<S>> given_;
   std::span<const RewardFunction> functions_;
@@ -129,6 +139,14 @@ class Batch {
   std::vector<double> probabilities_;
 };
 
+/// Refuses what `forward` would refuse before any row is taken apart.
+template <class S>
+void check_inputs(const BasicModel<S>& model, std::span<const InputValues<S>> inputs) {
+  const std::ptrdiff_t rows = inputs.empty() ? 1 : std::max<std::ptrdiff_t>(inputs.front().values.rows(), 1);
+  BasicWorkspace<S> run = model.workspace(static_cast<int>(rows));
+  Executor<S>(model.plan(), model.parameters(), run).load_inputs(inputs);
+}
+
 template <class S>
 void add(std::vector<double>& sum, std::span<const S> part) {
   for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += static_cast<double>(part[i]);
@@ -136,10 +154,19 @@ void add(std::vector<double>& sum, std::span<const S> part) {
 
 }  // namespace
 
+Outcome JointOutcome::operator()(NodeId node, int unit) const {
+  const auto index = static_cast<std::size_t>(node.index), at = static_cast<std::size_t>(unit);
+  if (index >= outcomes_.size() || at >= outcomes_[index].size())
+    throw std::out_of_range(fmt::format("node number {} has no unit {} with an outcome", node.index, unit));
+  return outcomes_[index][at];
+}
+
 template <class S>
-void for_each_state(const BasicModel<S>& model, std::span<const InputValues<S>> inputs,
+void for_each_state(const BasicModel<S>& model, std::type_identity_t<std::span<const InputValues<S>>> inputs,
                     std::span<const RewardFunction> rewards,
-                    const std::function<void(const State<S>&)>& visit, const EnumerateOptions& options) {
+                    const std::type_identity_t<std::function<void(const State<S>&)>>& visit,
+                    const EnumerateOptions& options) {
+  check_inputs<S>(model, inputs);
   Odometer<S> odometer(model.plan(), inputs, options.most_states);
   Batch<S> batch(model, inputs, rewards, 1);
   for (std::size_t state = 0; state < odometer.states(); ++state) {
@@ -158,8 +185,10 @@ void for_each_state(const BasicModel<S>& model, std::span<const InputValues<S>> 
 }
 
 template <class S>
-Enumeration enumerate(const BasicModel<S>& model, std::span<const InputValues<S>> inputs,
+Enumeration enumerate(const BasicModel<S>& model,
+                      std::type_identity_t<std::span<const InputValues<S>>> inputs,
                       std::span<const RewardFunction> rewards, const EnumerateOptions& options) {
+  check_inputs<S>(model, inputs);
   Odometer<S> odometer(model.plan(), inputs, options.most_states);
   const std::size_t parameters = model.parameters().size();
   Enumeration result{odometer.states(),

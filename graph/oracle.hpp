@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <functional>
 #include <span>
+#include <type_traits>
 #include <vector>
 
 #include <hindsight/graph/model.hpp>
@@ -15,9 +16,8 @@ class JointOutcome {
   JointOutcome(std::span<const std::vector<Outcome>> outcomes, int input_row)
       : outcomes_(outcomes), input_row_(input_row) {}
 
-  Outcome operator()(NodeId node, int unit = 0) const {
-    return outcomes_[static_cast<std::size_t>(node.index)][static_cast<std::size_t>(unit)];
-  }
+  /// Throws std::out_of_range where there is no such unit; an input has none.
+  Outcome operator()(NodeId node, int unit = 0) const;
   /// Which row of the inputs it goes with.
   int input_row() const { return input_row_; }
 
@@ -49,7 +49,8 @@ struct Enumeration {
 /// Judges a model by summing over everything that could happen, with the code that `forward` and `backward`
 /// run. Refuses a model with more states than the limit, naming the count.
 template <class S>
-Enumeration enumerate(const BasicModel<S>& model, std::span<const InputValues<S>> inputs,
+Enumeration enumerate(const BasicModel<S>& model,
+                      std::type_identity_t<std::span<const InputValues<S>>> inputs,
                       std::span<const RewardFunction> rewards, const EnumerateOptions& options = {});
 
 /// One joint outcome, its probability, and what the estimators make of it.
@@ -62,8 +63,9 @@ struct State {
 
 /// Visits every joint outcome that can occur, for moments that Enumeration does not hold.
 template <class S>
-void for_each_state(const BasicModel<S>& model, std::span<const InputValues<S>> inputs,
+void for_each_state(const BasicModel<S>& model, std::type_identity_t<std::span<const InputValues<S>>> inputs,
                     std::span<const RewardFunction> rewards,
-                    const std::function<void(const State<S>&)>& visit, const EnumerateOptions& options = {});
+                    const std::type_identity_t<std::function<void(const State<S>&)>>& visit,
+                    const EnumerateOptions& options = {});
 
 }  // namespace hindsight

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <map>
-#include <new>
 #include <typeindex>
 
 #include <fmt/format.h>
 
-#include <hindsight/core/report.hpp>
+#include <hindsight/core/callback.hpp>
+#include <hindsight/graph/memory.hpp>
 #include <hindsight/graph/topology.hpp>
 
 namespace hindsight {
@@ -58,27 +58,14 @@ std::vector<std::vector<std::size_t>> fan_out(const Graph& graph) {
   return readers;
 }
 
-std::vector<double> initialise(const Graph& graph, std::uint64_t seed, std::span<const Placement> placements,
-                               std::size_t count) {
-  const auto readers = fan_out(graph);
-  std::vector<double> theta(count, 0.0);
-  for (int i = 0; i < graph.node_count(); ++i) {
-    if (graph.is_input({i})) continue;
-    const Placement& at = placements[static_cast<std::size_t>(i)];
-    std::vector<ParentStart> starts;
-    for (const Graph::Parent& parent : graph.parents({i}))
-      starts.push_back({placements[index(parent.node)].first_unit, readers[index(parent.node)]});
-    const Initialisation start{seed, at.first_unit, at.shape.units, at.parent_shapes, starts};
-    try {
-      graph.node({i}).initialise(start,
-                                 std::span(theta).subspan(at.first_parameter, at.shape.parameter_count()));
-    } catch (const std::bad_alloc&) {
-      throw;
-    } catch (const std::exception& problem) {
-      throw_node_failure(at.name, "initialise", problem.what());
-    }
-  }
-  return theta;
+void refuse_oversize(const Graph& graph, std::size_t bytes_per_parameter) {
+  double parameters = 0;
+  for (int i = 0; i < graph.node_count(); ++i)
+    for (const ParameterBlock& block : graph.shape({i}).parameters)
+      parameters += static_cast<double>(block.rows) * static_cast<double>(block.cols);
+  require_memory(parameters * static_cast<double>(bytes_per_parameter),
+                 fmt::format("{:.4g} parameters", parameters),
+                 "use fewer units, or Pattern::random(density, seed) on the largest edges");
 }
 
 }  // namespace
@@ -86,10 +73,10 @@ std::vector<double> initialise(const Graph& graph, std::uint64_t seed, std::span
 template <class S>
 Plan<S>::Plan(const Graph& graph, const std::vector<Assignment>& assignments, std::uint64_t seed_of_model)
     : seed(seed_of_model) {
+  refuse_oversize(graph, sizeof(S) + sizeof(double));
   for (int i = 0; i < graph.reward_count(); ++i) rewards.push_back(graph.name(RewardId{i}));
   place(graph, assignments);
   credit(assignments);
-  initial_ = initialise(graph, seed, placements, parameter_count);
 }
 
 template <class S>
@@ -179,8 +166,22 @@ void Plan<S>::credit(std::vector<Assignment> assignments) {
 }
 
 template <class S>
-std::vector<S> Plan<S>::initial_parameters() const {
-  return std::vector<S>(initial_.begin(), initial_.end());
+std::vector<S> Plan<S>::initial_parameters(const Graph& graph) const {
+  const auto readers = fan_out(graph);
+  std::vector<double> theta(parameter_count, 0.0);
+  for (int i = 0; i < graph.node_count(); ++i) {
+    if (graph.is_input({i})) continue;
+    const Placement& at = placements[static_cast<std::size_t>(i)];
+    std::vector<ParentStart> starts;
+    for (const Graph::Parent& parent : graph.parents({i}))
+      starts.push_back({placements[index(parent.node)].first_unit, readers[index(parent.node)]});
+    const Initialisation start{seed, at.first_unit, at.shape.units, at.parent_shapes, starts};
+    call({"node-threw", &at.name, "its initialise"}, [&] {
+      graph.node({i}).initialise(start,
+                                 std::span(theta).subspan(at.first_parameter, at.shape.parameter_count()));
+    });
+  }
+  return std::vector<S>(theta.begin(), theta.end());
 }
 
 template <class S>

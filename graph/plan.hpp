@@ -52,7 +52,8 @@ struct Plan {
   Blocks<S> blocks;  ///< in the order of the forward pass
   std::size_t feature_rows = 0, unit_rows = 0, table_rows = 0, parameter_count = 0;
 
-  std::vector<S> initial_parameters() const;
+  /// Where learning starts. Takes the graph that was compiled.
+  std::vector<S> initial_parameters(const Graph& graph) const;
   /// Throws Error, naming what there is, when there is no such path.
   const ParameterPlace& parameter(std::string_view path) const;
 
@@ -62,7 +63,6 @@ struct Plan {
 
   std::vector<AnyNode> nodes_;                                ///< what the blocks refer to
   std::vector<std::shared_ptr<const Connectivity>> wirings_;  ///< kept alive for the placements
-  std::vector<double> initial_;
 };
 
 }  // namespace hindsight

@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
+#include <string>
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <hindsight/graph/topology.hpp>
 
@@ -63,18 +66,17 @@ class Examiner {
   void examine_node(NodeId node) {
     if (graph_.is_input(node)) {
       if (violations_.contains(node))
-        note_violation(node, Severity::warning, "inputs are exempt unless checked strictly", {});
+        note_violation(node, Severity::warning, "harmless: an input is given, not credited", {});
       return;
     }
-    bool credited = false, refused = false;
-    std::string instead;
+    bool credited = false, admissible = true;
+    std::set<std::string> estimators;
     for (int i = 0; i < graph_.reward_count(); ++i) {
       if (!upstream_[static_cast<std::size_t>(i)][static_cast<std::size_t>(node.index)]) continue;
       credited = true;
       const Credit& credit = assign(node, {i});
-      refused = refused || credit.verdict.reason == Reason::policy;
-      if (instead.find(credit.estimator) == std::string::npos)
-        instead += (instead.empty() ? "" : ", ") + credit.estimator;
+      admissible = admissible && credit.verdict.admissible && !credit.estimator.empty();
+      estimators.insert(credit.estimator);
     }
     if (!credited && graph_.reward_count() > 0)
       note({.severity = Severity::warning,
@@ -83,9 +85,13 @@ class Examiner {
             .message = "no route leads from it to a reward; its gradient is zero and it will not learn",
             .help = {fmt::format("let a reward, or a node that leads to one, read '{}', or leave it out",
                                  graph_.name(node))}});
-    if (credited && !refused && violations_.contains(node))
-      note_violation(node, Severity::note,
-                     fmt::format("credited by {}, which does not need the assumption", instead), {});
+    if (!violations_.contains(node)) return;
+    if (!credited)
+      note_violation(node, Severity::note, "nothing depends on it, since no reward credits the node", {});
+    else if (admissible)
+      note_violation(
+          node, Severity::note,
+          fmt::format("credited by {}, which does not need the assumption", fmt::join(estimators, ", ")), {});
   }
 
   Facts facts(NodeId node, RewardId reward) const {
@@ -101,11 +107,14 @@ class Examiner {
     try {
       return estimator.admissible(known);
     } catch (const std::exception& problem) {
-      return {.admissible = false,
-              .unbiased = false,
-              .reason = Reason::undefined,
-              .why = fmt::format("its admissible threw: {}", problem.what())};
+      return undefined(fmt::format("its admissible threw: {}", problem.what()));
+    } catch (...) {
+      return undefined("its admissible threw");
     }
+  }
+
+  static Verdict undefined(std::string why) {
+    return {.admissible = false, .unbiased = false, .reason = Reason::undefined, .why = std::move(why)};
   }
 
   const Credit& assign(NodeId node, RewardId reward) {
@@ -150,15 +159,17 @@ class Examiner {
   void judge(NodeId node, RewardId reward, const Facts& known, const Credit& credit) {
     const Verdict& verdict = credit.verdict;
     if (verdict.admissible && verdict.unbiased) return;
+    // The longer call where the shorter one would be overruled, or would say more than was asked.
+    const bool per_reward = graph_.has_own_choice(node, reward) ||
+                            (graph_.reward_count() > 1 && verdict.reason != Reason::policy);
+    const std::string arguments =
+        per_reward ? fmt::format("{}, {}", credit.node, credit.reward) : credit.node;
     if (verdict.reason == Reason::policy && !known.assumption_1) {
       if (!reported_[node])
         note_violation(node, Severity::error, "", help(graph_.name(node), verdict), Reason::policy);
       reported_[node] = true;
       return;
     }
-    // With one reward the shorter call says the same.
-    const std::string arguments =
-        graph_.reward_count() == 1 ? credit.node : fmt::format("{}, {}", credit.node, credit.reward);
     const bool direct = known.reads_directly && verdict.reason == Reason::biased && !verdict.admissible;
     Diagnostic diagnostic{
         .severity = verdict.admissible ? Severity::warning : Severity::error,
@@ -175,6 +186,8 @@ class Examiner {
 
   std::vector<std::string> help(const std::string& arguments, const Verdict& verdict) const {
     std::vector<std::string> lines;
+    if (verdict.alternatives.empty())
+      lines.push_back(fmt::format("graph.estimate_with({}, Auto{{}});", arguments));
     for (const Alternative& alternative : verdict.alternatives)
       lines.push_back(fmt::format("graph.estimate_with({}, {});   // {}", arguments, alternative.expression,
                                   alternative.remark));
@@ -188,9 +201,7 @@ class Examiner {
     Route longer;
     for (const UnitRef& ref : violation.route) longer.push_back(name(ref));
     if (severity == Severity::error)
-      help.push_back(
-          fmt::format("or drop the edge {} → {}: then parents of children are not descendants here",
-                      name(violation.node), name(violation.child)));
+      help.push_back(fmt::format("or drop the edge {} → {}", name(violation.node), name(violation.child)));
     std::string message =
         fmt::format("Assumption 1 is violated: '{}' and its descendant '{}' are both parents of '{}'",
                     name(violation.node), name(violation.coparent), name(violation.child));

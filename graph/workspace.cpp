@@ -1,21 +1,16 @@
 #include <hindsight/graph/workspace.hpp>
 
 #include <algorithm>
-#include <limits>
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <hindsight/core/report.hpp>
 #include <hindsight/graph/executor.hpp>
+#include <hindsight/graph/memory.hpp>
 #include <hindsight/graph/plan.hpp>
 
 namespace hindsight {
 namespace {
-
-double physical_memory() {
-  return static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
-}
 
 /// Rows hold whole cache lines. A stride that is a large power of two would send every row to the same cache
 /// sets.
@@ -46,13 +41,9 @@ BasicWorkspace<S>::BasicWorkspace(std::shared_ptr<const Plan<S>> plan, int capac
   const double bytes = static_cast<double>(stride_) *
                            (rows * sizeof(S) + static_cast<double>(plan_->unit_rows) * sizeof(Outcome)) +
                        static_cast<double>(plan_->parameter_count + scratch.scalars) * sizeof(S);
-  if (bytes > physical_memory())
-    refuse(
-        {.code = "too-large",
-         .message = fmt::format("a workspace for {} samples would take {:.3g} GB; this machine has {:.3g} GB",
-                                capacity, bytes / 1e9, physical_memory() / 1e9),
-         .help = {"model.workspace(64)   // and several parts per batch: backward(run, rewards, {.of = 1024, "
-                  ".continues = true})"}});
+  require_memory(bytes, fmt::format("a workspace for {} samples", capacity),
+                 "model.workspace(64)   // and several parts per batch: backward(run, rewards, {.of = 1024, "
+                 ".continues = true})");
   features_.resize(plan_->feature_rows * stride_);
   log_probs_.resize(plan_->table_rows * stride_);
   evidence_.resize(plan_->table_rows * stride_);
@@ -63,6 +54,16 @@ BasicWorkspace<S>::BasicWorkspace(std::shared_ptr<const Plan<S>> plan, int capac
   gradient_.resize(plan_->parameter_count);
   scratch_.resize(scratch.scalars);
   outcome_scratch_.resize(scratch.outcomes);
+}
+
+template <class S>
+void BasicWorkspace<S>::seek(const StreamPosition& position) {
+  if (position.stream >= 1U << 24)
+    refuse({.code = "stream-number",
+            .message = fmt::format("there is no stream {}; streams are numbered 0 to {}", position.stream,
+                                   (1U << 24) - 1),
+            .help = {"run.seek({.stream = 1});"}});
+  position_ = position;
 }
 
 template <class S>

@@ -45,7 +45,7 @@ class BasicWorkspace {
   MatrixView<const S> gradient(std::string_view path) const;
 
   StreamPosition position() const { return position_; }
-  void seek(const StreamPosition& position) { position_ = position; }
+  void seek(const StreamPosition& position);
 
  private:
   friend class Executor<S>;
@@ -56,7 +56,8 @@ class BasicWorkspace {
 
   std::shared_ptr<const Plan<S>> plan_;
   int capacity_ = 0, samples_ = 0;
-  bool forwarded_ = false;
+  bool forwarded_ = false;    ///< there is something to go back over
+  bool sum_is_whole_ = true;  ///< no backward pass failed while it added to the gradient
   std::size_t stride_ = 0;
   StreamPosition position_;
   AlignedBuffer<S> features_, log_probs_, evidence_, weights_, signals_, gradient_, scratch_;

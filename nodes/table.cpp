@@ -88,8 +88,9 @@ void Table::log_probs(std::span<const S> theta, const Reading<S>& reading, std::
   for (std::size_t unit = 0; unit < static_cast<std::size_t>(units); ++unit) {
     const std::size_t first = (unit * rows.size() + selected) * outcomes;
     for (std::size_t k = 0; k < outcomes; ++k)
-      out[unit * outcomes + k] =
-          rows[selected][k] > 0 ? theta[first + k] : -std::numeric_limits<S>::infinity();
+      out[unit * outcomes + k] = rows[selected][k] > 0
+                                     ? theta[first + k] + 0 * theta[first + k]  // NaN if it is not finite
+                                     : -std::numeric_limits<S>::infinity();
     log_softmax(out.data() + unit * outcomes, outcomes);
   }
 }
