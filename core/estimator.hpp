@@ -106,9 +106,9 @@ class AnyEstimator {
   requires(!std::same_as<E, AnyEstimator> && Estimator<E>) AnyEstimator(E estimator)
       : self_(std::make_shared<const Held<E>>(std::move(estimator))) {}
 
-  Needs needs() const { return self_->needs(); }
+  Needs needs() const { return self_->needs; }
   Verdict admissible(const Facts& facts) const { return self_->admissible(facts); }
-  std::string name() const { return self_->name(); }
+  const std::string& name() const { return self_->name; }
   void add_weights(const LocalView<float>& view, const WeightTable<float>& weights) const {
     self_->add_weights(view, weights);
   }
@@ -122,21 +122,21 @@ class AnyEstimator {
 
  private:
   struct Interface {
+    Interface(Needs its_needs, std::string its_name) : needs(its_needs), name(std::move(its_name)) {}
     virtual ~Interface() = default;
-    virtual Needs needs() const = 0;
     virtual Verdict admissible(const Facts&) const = 0;
-    virtual std::string name() const = 0;
     virtual bool equals(const Interface&) const = 0;
     virtual void add_weights(const LocalView<float>&, const WeightTable<float>&) const = 0;
     virtual void add_weights(const LocalView<double>&, const WeightTable<double>&) const = 0;
+
+    const Needs needs;  // asked once: what runs must not change its mind, and asking cannot fail later
+    const std::string name;
   };
 
   template <class E>
   struct Held final : Interface {
-    explicit Held(E held) : estimator(std::move(held)) {}
-    Needs needs() const override { return estimator.needs(); }
+    explicit Held(E held) : Interface(held.needs(), std::string(held.name())), estimator(std::move(held)) {}
     Verdict admissible(const Facts& facts) const override { return estimator.admissible(facts); }
-    std::string name() const override { return std::string(estimator.name()); }
     bool equals(const Interface& other) const override {
       if constexpr (std::equality_comparable<E>) {
         const auto* same = dynamic_cast<const Held*>(&other);

@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 
 #include <hindsight/core/block.hpp>
 #include <hindsight/core/callback.hpp>
@@ -124,8 +125,9 @@ class GenericBlock final : public Block<S> {
     for (std::size_t unit = 0; unit * outcomes < table.size(); ++unit) {
       S total = 0;
       for (const S log_prob : table.subspan(unit * outcomes, outcomes)) total += std::exp(log_prob);
+      constexpr S tolerance = std::is_same_v<S, float> ? S(1e-4) : S(1e-9);
       // A NaN is left for the executor, which knows whether a parameter is to blame.
-      if (std::abs(total - 1) > S(1e-3))
+      if (std::abs(total - 1) > tolerance)
         throw_unnormalised(at_.name, static_cast<int>(unit), static_cast<double>(total));
     }
   }

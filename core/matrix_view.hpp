@@ -19,7 +19,8 @@ concept StridedMatrix = requires(M& matrix) {
   {std::to_address(matrix.data())};
 };
 
-/// Samples × units at the API, wherever and however they lie in memory. Owns nothing.
+/// Samples × units at the API, wherever and however they lie in memory. Owns nothing: a view of a temporary
+/// is for the call it is an argument of.
 template <class T>
 class MatrixView {
  public:

@@ -25,7 +25,7 @@ class PosteriorMinusPrior {
     for (int k = 0; k < view.outcomes; ++k) {
       if (k == reference_) continue;
       excess += change(k, ratio(k));
-      rest += std::exp(joint(k) - joint(reference_));
+      rest += std::exp(prior(k) - prior(reference_) + ratio(k));
     }
     log_normaliser_ = excess > S(-0.5) ? std::log1p(excess) : prior(reference_) + std::log1p(rest);
   }

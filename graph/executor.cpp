@@ -47,7 +47,6 @@ void Executor<S>::backward(std::span<const RewardValues<S>> rewards, const Backw
   for (S& signal : run_.signals_) signal *= each;
   send_messages();
   make_weights();
-  check_weights();
   accumulate(options.continues);
 }
 
@@ -96,25 +95,30 @@ void Executor<S>::sample() {
 }
 
 template <class S>
-void Executor<S>::blame(std::size_t table_row, int sample) const {
-  const auto owner = std::find_if(plan_.placements.begin(), plan_.placements.end(), [&](const Placement& at) {
+const Placement& Executor<S>::owner(std::size_t table_row) const {
+  return *std::find_if(plan_.placements.begin(), plan_.placements.end(), [&](const Placement& at) {
     const auto rows =
         static_cast<std::size_t>(at.shape.units) * static_cast<std::size_t>(at.shape.outcomes());
     return table_row >= at.table_row && table_row < at.table_row + rows;
   });
+}
+
+template <class S>
+void Executor<S>::blame(std::size_t table_row, int sample) const {
+  const Placement& at = owner(table_row);
   for (const ParameterPlace& place : plan_.parameters) {
-    if (place.first < owner->first_parameter) continue;
-    if (place.first >= owner->first_parameter + owner->shape.parameter_count()) break;
+    if (place.first < at.first_parameter) continue;
+    if (place.first >= at.first_parameter + at.shape.parameter_count()) break;
     for (std::size_t i = 0; i < place.rows * place.cols; ++i)
       if (const S value = parameters_[place.first + i]; !std::isfinite(value))
         refuse({.code = "parameter-not-finite",
-                .node = owner->name,
+                .node = at.name,
                 .message = fmt::format("parameter {} of '{}' is {}", i, place.path, value),
                 .help = {"lower the learning rate, or load good parameters: learning has diverged"}});
   }
   refuse(
       {.code = "log-probs-not-finite",
-       .node = owner->name,
+       .node = at.name,
        .message = fmt::format(
            "its log-probabilities are not numbers in sample {}, though its parameters are finite", sample),
        .help = {"logits have overflowed or log_probs is wrong: scale the inputs, or check the node by finite "
@@ -153,24 +157,27 @@ void Executor<S>::make_weights() {
       call({"estimator-threw", &credit.node, "its estimator"}, [&] {
         credit.estimator.add_weights(view, WeightTable<S>{&view, at.weight(credit.table_row)});
       });
+      check_weights(at, credit);
     }
   }
 }
 
 template <class S>
-void Executor<S>::check_weights() const {
-  for (const CreditRun& credit : plan_.credits)
-    for (std::size_t row = 0; row < static_cast<std::size_t>(credit.units * credit.outcomes); ++row) {
-      const S* const weights = run_.weights_.data() + (credit.table_row + row) * run_.stride_;
-      const S* const bad =
-          std::find_if(weights, weights + run_.samples_, [](S value) { return !std::isfinite(value); });
-      if (bad != weights + run_.samples_)
-        refuse({.code = "weights-not-finite",
-                .node = credit.node,
-                .message = fmt::format("its estimator {} gave the weight {} in sample {}",
-                                       credit.estimator.name(), *bad, bad - weights),
-                .help = {"check add_weights: it must give finite weights for finite signals"}});
-    }
+void Executor<S>::check_weights(const Frame<S>& at, const CreditRun& credit) const {
+  const auto rows = static_cast<std::size_t>(credit.units) * static_cast<std::size_t>(credit.outcomes);
+  for (std::size_t row = credit.table_row; row < credit.table_row + rows; ++row) {
+    const S* const weights = at.weight(row);
+    const S* const bad =
+        std::find_if(weights, weights + at.samples, [](S value) { return !std::isfinite(value); });
+    if (bad != weights + at.samples)
+      refuse({.code = "weights-not-finite",
+              .node = owner(row).name,
+              .message = fmt::format("its estimator {} gave the weight {} in sample {} for reward '{}'",
+                                     credit.estimator.name(), *bad,
+                                     bad - (run_.weights_.data() + row * run_.stride_),
+                                     plan_.rewards[static_cast<std::size_t>(credit.reward)]),
+              .help = {"check add_weights: it must give finite weights for finite signals"}});
+  }
 }
 
 template <class S>

@@ -70,8 +70,6 @@ class Executor {
   void share(std::span<const S> shares);
   void send_messages();
   void make_weights();
-  /// What a user's estimator must not have done.
-  void check_weights() const;
   /// w = total signal at the sampled outcome: Σ signal·∇log P(all outcomes), which is exact when summed over
   /// all of them.
   void make_score_weights();
@@ -84,6 +82,9 @@ class Executor {
   Frame<S> frame(int chunk) const;
   void check_owner() const;
   void refuse_impossible_clamps(std::span<const ClampedOutcomes> clamps) const;
+  void check_weights(const Frame<S>& at, const CreditRun& credit) const;
+  /// The node a row of log-probabilities, evidence or weights belongs to.
+  const Placement& owner(std::size_t table_row) const;
   [[noreturn]] void blame(std::size_t table_row, int sample) const;
 
   const Plan<S>& plan_;

@@ -20,16 +20,15 @@ void check_shape(const std::string& name, const Shape& shape) {
   const bool finite =
       std::all_of(encoding.values.begin(), encoding.values.end(), [](double v) { return std::isfinite(v); });
   if (encoding.outcomes >= 2 && encoding.width >= 1 && fits && finite) return;
-  refuse(
-      {.code = "bad-shape",
-       .node = name,
-       .message = fmt::format(
-           "its shape shows outcomes {} × {} (outcomes × numbers for the children) by {} {}; at least 2 × 1 "
-           "is needed, with as many finite values or, for one-hot, none",
-           encoding.outcomes, encoding.width, encoding.values.size(),
-           finite ? "values" : "values, not all finite"),
-       .help = {"return Shape{.units = 1, .encoding = scalar_encoding({-1, 1})} or "
-                "one_hot_encoding(outcomes) from shape()"}});
+  refuse({.code = "bad-shape",
+          .node = name,
+          .message = fmt::format(
+              "its encoding is {} × {} (outcomes × numbers for the children) with {} {}; at least 2 × 1 "
+              "is needed, with as many finite values or, for one-hot, none",
+              encoding.outcomes, encoding.width, encoding.values.size(),
+              finite ? "values" : "values, not all finite"),
+          .help = {"return Shape{.units = 1, .encoding = scalar_encoding({-1, 1})} or "
+                   "one_hot_encoding(outcomes) from shape()"}});
 }
 
 }  // namespace
@@ -110,6 +109,7 @@ void Graph::estimate_with(NodeId node, RewardId reward, EstimatorChoice estimato
 }
 
 const EstimatorChoice& Graph::choice(NodeId node, RewardId reward) const {
+  at(reward);
   const auto found = choices_.find({node, reward});
   return found == choices_.end() ? at(node).choice : found->second;
 }

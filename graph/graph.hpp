@@ -60,7 +60,8 @@ class Graph {
   std::string_view kind(NodeId node) const { return is_input(node) ? "input" : at(node).node->kind(); }
   /// An input's shape has units but no outcomes.
   const Shape& shape(NodeId node) const { return at(node).shape; }
-  const AnyNode& node(NodeId node) const { return *at(node).node; }
+  /// None: an input.
+  const AnyNode* node(NodeId node) const { return at(node).node ? &*at(node).node : nullptr; }
   std::span<const Parent> parents(NodeId node) const { return at(node).parents; }
   /// In order of addition.
   std::span<const NodeId> children(NodeId node) const { return at(node).children; }

@@ -31,7 +31,7 @@ std::vector<Group> group(const Graph& graph) {
     const int kind =
         graph.is_input({i})
             ? -1
-            : kinds.emplace(graph.node({i}).type(), static_cast<int>(kinds.size())).first->second;
+            : kinds.emplace(graph.node({i})->type(), static_cast<int>(kinds.size())).first->second;
     const int at = level[static_cast<std::size_t>(i)];
     groups.emplace(std::pair{at, kind}, Group{at, kind, {}}).first->second.nodes.push_back(i);
   }
@@ -63,8 +63,9 @@ void refuse_oversize(const Graph& graph, std::size_t bytes_per_parameter) {
   for (int i = 0; i < graph.node_count(); ++i)
     for (const ParameterBlock& block : graph.shape({i}).parameters)
       parameters += static_cast<double>(block.rows) * static_cast<double>(block.cols);
-  require_memory(parameters * static_cast<double>(bytes_per_parameter),
-                 fmt::format("{:.4g} parameters", parameters),
+  const double bytes = parameters * static_cast<double>(bytes_per_parameter) +
+                       static_cast<double>(graph.unit_count()) * sizeof(std::size_t);
+  require_memory(bytes, fmt::format("{:.4g} parameters", parameters),
                  "use fewer units, or Pattern::random(density, seed) on the largest edges");
 }
 
@@ -135,7 +136,7 @@ void Plan<S>::place(const Graph& graph, const std::vector<Assignment>& assignmen
     if (members.kind < 0) continue;
     std::vector<AnyNode::Placed> placed;
     for (const int i : members.nodes) {
-      nodes_.push_back(graph.node({i}));
+      nodes_.push_back(*graph.node({i}));
       placed.push_back({&nodes_.back(), &placements[static_cast<std::size_t>(i)]});
     }
     for (auto& block : AnyNode::lower<S>(placed)) blocks.push_back(std::move(block));
@@ -177,8 +178,8 @@ std::vector<S> Plan<S>::initial_parameters(const Graph& graph) const {
       starts.push_back({placements[index(parent.node)].first_unit, readers[index(parent.node)]});
     const Initialisation start{seed, at.first_unit, at.shape.units, at.parent_shapes, starts};
     call({"node-threw", &at.name, "its initialise"}, [&] {
-      graph.node({i}).initialise(start,
-                                 std::span(theta).subspan(at.first_parameter, at.shape.parameter_count()));
+      graph.node({i})->initialise(start,
+                                  std::span(theta).subspan(at.first_parameter, at.shape.parameter_count()));
     });
   }
   return std::vector<S>(theta.begin(), theta.end());

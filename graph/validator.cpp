@@ -106,6 +106,8 @@ class Examiner {
   static Verdict ask(const AnyEstimator& estimator, const Facts& known) {
     try {
       return estimator.admissible(known);
+    } catch (const Error& refusal) {
+      return undefined(fmt::format("its admissible threw: {}", refusal.report().diagnostics.front().message));
     } catch (const std::exception& problem) {
       return undefined(fmt::format("its admissible threw: {}", problem.what()));
     } catch (...) {
@@ -166,7 +168,7 @@ class Examiner {
         per_reward ? fmt::format("{}, {}", credit.node, credit.reward) : credit.node;
     if (verdict.reason == Reason::policy && !known.assumption_1) {
       if (!reported_[node])
-        note_violation(node, Severity::error, "", help(graph_.name(node), verdict), Reason::policy);
+        note_violation(node, Severity::error, "", help(arguments, verdict), Reason::policy);
       reported_[node] = true;
       return;
     }

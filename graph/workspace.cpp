@@ -70,10 +70,10 @@ template <class S>
 void BasicWorkspace<S>::check_stochastic(NodeId node) const {
   const auto count = static_cast<int>(plan_->placements.size());
   if (node.index < 0 || node.index >= count)
-    refuse(
-        {.code = "unknown-node",
-         .message = fmt::format("node number {} does not exist; the model has {} nodes", node.index, count),
-         .help = {"use the NodeId that graph.add(…) returned"}});
+    refuse({.code = "unknown-node",
+            .message = fmt::format("node number {} does not exist; the model has {} {}", node.index, count,
+                                   count == 1 ? "node" : "nodes"),
+            .help = {"use the NodeId that graph.add(…) returned"}});
   const auto index = static_cast<std::size_t>(node.index);
   if (plan_->is_input[index])
     refuse({.code = "input-has-no-outcomes",

@@ -62,8 +62,9 @@ Shape Table::shape(std::span<const ParentShape> parents) const {
   const double expected = joint_outcomes(parents);
   if (static_cast<double>(rows.size()) != expected)
     refuse({.code = "table-rows",
-            .message = fmt::format("its parents have {:.0f} joint outcomes, its table has {} rows", expected,
-                                   rows.size()),
+            .message = fmt::format(
+                "its table has {} rows; one is needed for each joint outcome of its parents, {:.6g} in all",
+                rows.size(), expected),
             .help = {"give one row per joint outcome, the last parent varying fastest"}});
   const std::size_t outcomes = rows.front().size();
   if (outcomes < 2)
@@ -103,8 +104,9 @@ void Table::accumulate(std::span<const S> theta, const Reading<S>& reading, std:
   log_probs(theta, reading, std::span<S>(log_prob));
   for (std::size_t unit = 0; unit < static_cast<std::size_t>(units); ++unit) {
     const std::size_t first = (unit * rows.size() + selected) * outcomes, at = unit * outcomes;
-    const S total = std::accumulate(weights.begin() + static_cast<std::ptrdiff_t>(at),
-                                    weights.begin() + static_cast<std::ptrdiff_t>(at + outcomes), S(0));
+    S total = 0;  // what cannot occur has no part in it
+    for (std::size_t k = 0; k < outcomes; ++k)
+      if (rows[selected][k] > 0) total += weights[at + k];
     for (std::size_t k = 0; k < outcomes; ++k)
       if (rows[selected][k] > 0) out[first + k] += softmax_gradient(weights[at + k], log_prob[at + k], total);
   }

@@ -1,1 +1,238 @@
+#include <hindsight/estimators/hnca.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <random>
+#include <vector>
+
 #include <doctest/doctest.h>
+
+using namespace hindsight;
+
+namespace {
+
+using Long = long double;
+
+template <class S>
+constexpr S infinity = std::numeric_limits<S>::infinity();
+
+template <class S>
+std::vector<S> weights_of(const std::vector<S>& log_probs, const std::vector<S>& evidence, S signal,
+                          int outcomes) {
+  const auto units = static_cast<int>(log_probs.size()) / outcomes;
+  const std::vector<Outcome> sampled(static_cast<std::size_t>(units), 0);
+  const LocalView<S> view{units, outcomes, 1, 1, log_probs.data(), sampled.data(), evidence.data(), &signal};
+  std::vector<S> weights(log_probs.size(), S(0));
+  Hnca{}.add_weights(view, WeightTable<S>{&view, weights.data()});
+  return weights;
+}
+
+/// Posterior minus prior by the book; the priors are those of the rounded log-probabilities, normalised once
+/// more. A long double holds e^{±11000}: nothing overflows here.
+template <class S>
+std::vector<Long> posterior_minus_prior(const std::vector<S>& log_probs, const std::vector<S>& evidence) {
+  std::vector<Long> prior, joint;
+  for (std::size_t k = 0; k < log_probs.size(); ++k) {
+    prior.push_back(std::exp(static_cast<Long>(log_probs[k])));
+    joint.push_back(prior[k] * std::exp(static_cast<Long>(evidence[k])));
+  }
+  const Long priors = std::accumulate(prior.begin(), prior.end(), Long(0)),
+             joints = std::accumulate(joint.begin(), joint.end(), Long(0));
+  std::vector<Long> out;
+  for (std::size_t k = 0; k < log_probs.size(); ++k) out.push_back(joint[k] / joints - prior[k] / priors);
+  return out;
+}
+
+template <class S>
+void normalise(std::vector<S>& logits) {
+  Long total = 0;
+  for (const S logit : logits) total += std::exp(static_cast<Long>(logit));
+  for (S& logit : logits) logit = static_cast<S>(static_cast<Long>(logit) - std::log(total));
+}
+
+/// `relative` bounds the error of each entry; `absolute` what is left of the book's own subtraction.
+template <class S>
+void check_against_the_book(const std::vector<S>& log_probs, const std::vector<S>& evidence, S signal,
+                            double relative, double absolute) {
+  const std::vector<S> weights = weights_of(log_probs, evidence, signal, static_cast<int>(log_probs.size()));
+  const std::vector<Long> expected = posterior_minus_prior(log_probs, evidence);
+  for (std::size_t k = 0; k < weights.size(); ++k) {
+    const Long right = expected[k] * static_cast<Long>(signal);
+    INFO("outcome ", k, ": ", weights[k], " for ", static_cast<double>(right));
+    CHECK(std::abs(static_cast<Long>(weights[k]) - right) <= relative * std::abs(right) + absolute);
+  }
+}
+
+}  // namespace
+
+// The error allowed is that of the log-probabilities and evidence themselves: eps·(size of the exponents), of
+// the prior.
+TEST_CASE_TEMPLATE("HNCA weights are posterior minus prior times signal", S, float, double) {
+  const double epsilon = static_cast<double>(std::numeric_limits<S>::epsilon());
+  std::mt19937_64 rng(5);
+  for (const std::size_t outcomes : {2U, 3U, 4U, 5U})
+    for (const double spread : {1e-3, 0.3, 3.0, 20.0})
+      for (int trial = 0; trial < 100; ++trial) {
+        std::uniform_real_distribution<double> uniform(-spread, spread);
+        std::vector<S> log_probs(outcomes), evidence(outcomes);
+        for (std::size_t k = 0; k < outcomes; ++k) {
+          log_probs[k] = static_cast<S>(uniform(rng));
+          evidence[k] = k == 0 ? S(0) : static_cast<S>(uniform(rng));
+        }
+        normalise(log_probs);
+        check_against_the_book(log_probs, evidence, S(-1.75), 0.0, 20 * epsilon * (1 + spread));
+      }
+}
+
+// Evidence of size 1e-4 moves probabilities by about as much. The relative error stays at rounding level;
+// subtracting posterior and prior would leave 1e-3 of relative error in float.
+TEST_CASE_TEMPLATE("small evidence gives weights with all their digits", S, float, double) {
+  const double epsilon = static_cast<double>(std::numeric_limits<S>::epsilon());
+  std::vector<S> log_probs = {S(0.3), S(-1.2)};
+  normalise(log_probs);
+  for (const double size : {1e-1, 1e-4, 1e-7})
+    check_against_the_book<S>(log_probs, {S(0), static_cast<S>(size)}, S(1), 20 * epsilon, 1e-18);
+}
+
+// THEORY §1: σ(25) - σ(20) = 2.05e-9, which is 0 when both are rounded to float first.
+TEST_CASE_TEMPLATE("a saturated unit keeps its tiny weight", S, float, double) {
+  const S logit = 20;
+  const std::vector<S> log_probs = {-(logit + std::log1p(std::exp(-logit))), -std::log1p(std::exp(-logit))};
+  for (const std::vector<S>& evidence : {std::vector<S>{S(0), S(5)}, std::vector<S>{S(-5), S(0)}}) {
+    const std::vector<S> weights = weights_of<S>(log_probs, evidence, S(1), 2);
+    CHECK(weights[1] == doctest::Approx(2.0472655e-9).epsilon(1e-5));
+    CHECK(weights[0] == doctest::Approx(-2.0472655e-9).epsilon(1e-5));
+  }
+}
+
+// Evidence of 1e4 is itself rounded to 1e4·eps, which is what the bound allows.
+TEST_CASE_TEMPLATE("evidence of 1e4 moves all probability", S, float, double) {
+  std::vector<S> log_probs = {S(0.1), S(-0.4), S(0.2)};
+  normalise(log_probs);
+  for (const std::vector<S>& evidence :
+       {std::vector<S>{S(0), S(1e4), S(-1e4)}, std::vector<S>{S(0), S(-1e4), S(-1e4)},
+        std::vector<S>{S(0), S(1e4), S(1e4)}, std::vector<S>{S(0), S(1e4), S(9999)}})
+    check_against_the_book(log_probs, evidence, S(2), 0.0,
+                           1e4 * static_cast<double>(std::numeric_limits<S>::epsilon()));
+  // An outcome that was all but impossible, and the children could not have happened otherwise.
+  const std::vector<S> weights = weights_of<S>({S(-9e3), S(0)}, {S(1e4), S(0)}, S(1), 2);
+  CHECK(weights == std::vector<S>{S(1), S(-1)});
+}
+
+TEST_CASE_TEMPLATE("evidence of minus infinity takes away the whole prior", S, float, double) {
+  std::vector<S> log_probs = {S(0), S(1), S(2)};
+  normalise(log_probs);
+  const auto probability = [&](std::size_t k) { return static_cast<double>(std::exp(log_probs[k])); };
+  const std::vector<S> weights = weights_of<S>(log_probs, {S(0), -infinity<S>, -infinity<S>}, S(1), 3);
+  CHECK(weights[0] == doctest::Approx(1 - probability(0)));
+  CHECK(weights[1] == doctest::Approx(-probability(1)));
+  CHECK(weights[2] == doctest::Approx(-probability(2)));
+  check_against_the_book<S>(log_probs, {S(0), -infinity<S>, S(0.5)}, S(1), 0.0, 1e-6);
+  check_against_the_book<S>(log_probs, {S(0), S(-1e4), -infinity<S>}, S(1), 0.0, 1e-6);
+}
+
+TEST_CASE_TEMPLATE("an impossible outcome gets no weight whatever the evidence for it", S, float, double) {
+  for (const S evidence : {S(0), S(3), S(1e4), S(-1e4), -infinity<S>}) {
+    std::vector<S> log_probs = {S(0.5), -infinity<S>, S(-0.5)};
+    normalise(log_probs);
+    const std::vector<S> weights = weights_of<S>(log_probs, {S(0), evidence, S(0.25)}, S(1), 3);
+    CHECK(weights[1] == S(0));
+    const std::vector<S> without = weights_of<S>({log_probs[0], log_probs[2]}, {S(0), S(0.25)}, S(1), 2);
+    CHECK(weights[0] == doctest::Approx(static_cast<double>(without[0])));
+    CHECK(weights[2] == doctest::Approx(static_cast<double>(without[1])));
+  }
+  CHECK(weights_of<S>({S(0), -infinity<S>}, {S(0), S(7)}, S(1), 2) == std::vector<S>{S(0), S(0)});
+}
+
+TEST_CASE_TEMPLATE("no evidence means no weight", S, float, double) {
+  std::vector<S> log_probs = {S(0), S(1), S(2)};
+  normalise(log_probs);
+  CHECK(weights_of<S>(log_probs, {S(0), S(0), S(0)}, S(3), 3) == std::vector<S>{S(0), S(0), S(0)});
+}
+
+TEST_CASE_TEMPLATE("a sample without signal is skipped", S, float, double) {
+  const S nan = std::numeric_limits<S>::quiet_NaN();
+  CHECK(weights_of<S>({nan, nan}, {nan, nan}, S(0), 2) == std::vector<S>{S(0), S(0)});
+}
+
+TEST_CASE_TEMPLATE("HNCA adds to what is there and keeps units and samples apart", S, float, double) {
+  // Two units, two outcomes, two samples in rows of three; row after row unit 0 outcome 0, unit 0 outcome 1,
+  // …
+  const S half = std::log(S(0.5)), gap = S(77);
+  const std::vector<S> log_probs(12, half);
+  const std::vector<S> evidence = {0, 0, gap, S(2), 0, gap, 0, 0, gap, 0, S(-3), gap},
+                       signal = {S(1), S(-2), gap};
+  const std::vector<Outcome> sampled(6, 0);
+  const LocalView<S> view{2, 2, 2, 3, log_probs.data(), sampled.data(), evidence.data(), signal.data()};
+  std::vector<S> weights(12, S(10));
+  for (int call = 0; call < 2; ++call)
+    AnyEstimator(Hnca{}).add_weights(view, WeightTable<S>{&view, weights.data()});
+  const double first = 2 * (1 / (1 + std::exp(-2.0)) - 0.5),
+               second = 2 * -2 * (1 / (1 + std::exp(3.0)) - 0.5);
+  const std::vector<double> expected = {10 - first, 10,          10, 10 + first, 10,          10,
+                                        10,         10 - second, 10, 10,         10 + second, 10};
+  for (std::size_t i = 0; i < 12; ++i) CHECK(weights[i] == doctest::Approx(expected[i]));
+}
+
+TEST_CASE("HNCA is refused as biased where the reward reads the node") {
+  for (const bool assumption_1 : {false, true})
+    for (const bool has_children : {false, true})
+      for (const Assumption assumption : {Assumption::enforced, Assumption::relaxed}) {
+        const Verdict verdict = Hnca{assumption}.admissible({assumption_1, true, has_children, 3});
+        CHECK_FALSE(verdict.admissible);
+        CHECK_FALSE(verdict.unbiased);
+        CHECK(verdict.reason == Reason::biased);
+        CHECK(verdict.why == (has_children
+                                  ? "the reward reads it, so its children tell only a part of its effect"
+                                  : "the reward reads it and no child tells its effect"));
+        REQUIRE(verdict.alternatives.size() == 1);
+        CHECK(verdict.alternatives[0].expression == "Reinforce{}");
+        CHECK(verdict.alternatives[0].remark == "unbiased everywhere, more variance");
+      }
+}
+
+TEST_CASE("HNCA is refused as policy where Assumption 1 is violated unless it is relaxed") {
+  for (const bool has_children : {false, true})
+    for (const int outcomes : {2, 5}) {
+      const Verdict enforced = Hnca{}.admissible({false, false, has_children, outcomes});
+      CHECK_FALSE(enforced.admissible);
+      CHECK(enforced.unbiased);
+      CHECK(enforced.reason == Reason::policy);
+      CHECK(enforced.why == "Assumption 1 is violated");
+      REQUIRE(enforced.alternatives.size() == 2);
+      CHECK(enforced.alternatives[0].expression == "Hnca{.assumption = Assumption::relaxed}");
+      CHECK(enforced.alternatives[0].remark == "unbiased on any DAG, and never more variance than REINFORCE");
+      CHECK(enforced.alternatives[1].expression == "Reinforce{}");
+      CHECK(enforced.alternatives[1].remark == "unbiased everywhere, more variance");
+
+      const Verdict relaxed = Hnca{Assumption::relaxed}.admissible({false, false, has_children, outcomes});
+      CHECK(relaxed.admissible);
+      CHECK(relaxed.unbiased);
+      CHECK(relaxed.reason == Reason::none);
+      CHECK(relaxed.why == "unbiased without Assumption 1");
+      CHECK(relaxed.alternatives.empty());
+    }
+}
+
+TEST_CASE("HNCA is admissible where Assumption 1 holds and no reward reads the node") {
+  for (const bool has_children : {false, true})
+    for (const Assumption assumption : {Assumption::enforced, Assumption::relaxed}) {
+      const Verdict verdict = Hnca{assumption}.admissible({true, false, has_children, 2});
+      CHECK(verdict.admissible);
+      CHECK(verdict.unbiased);
+      CHECK(verdict.reason == Reason::none);
+      CHECK(verdict.why == "Assumption 1 holds");
+      CHECK(verdict.alternatives.empty());
+    }
+}
+
+TEST_CASE("HNCA needs one step of messages and its name says what is relaxed") {
+  CHECK(Hnca{}.needs().hindsight_steps == 1);
+  CHECK(Hnca{Assumption::relaxed}.needs().hindsight_steps == 1);
+  CHECK(Hnca{}.name() == "hnca");
+  CHECK(Hnca{Assumption::relaxed}.name() == "hnca(assumption=relaxed)");
+  CHECK(Hnca{} == Hnca{Assumption::enforced});
+  CHECK_FALSE(Hnca{} == Hnca{Assumption::relaxed});
+}
