@@ -8,14 +8,14 @@ namespace {
 
 template <class S>
 Outcome invert(const S* log_probs, std::size_t stride, int outcomes, S uniform) {
-  S cumulative = 0;
+  double cumulative = 0;  // in float the sum over many outcomes would drift past the last of them
   Outcome last_possible = 0;
   for (Outcome k = 0; k < outcomes; ++k) {
     const S probability = std::exp(log_probs[static_cast<std::size_t>(k) * stride]);
     if (!(probability > 0)) continue;
     last_possible = k;
-    cumulative += probability;
-    if (uniform < cumulative) break;
+    cumulative += static_cast<double>(probability);
+    if (static_cast<double>(uniform) < cumulative) break;
   }
   return last_possible;
 }

@@ -24,7 +24,7 @@ struct Callback {
 /// Calls it. Whatever it throws reaches the caller as Error with the node's name; running out of memory stays
 /// what it is.
 template <class Call>
-decltype(auto) call(const Callback& callback, Call&& function) {
+decltype(auto) guarded_call(const Callback& callback, Call&& function) {
   try {
     return std::forward<Call>(function)();
   } catch (const Error& refusal) {

@@ -61,7 +61,7 @@ struct LocalView {
   S log_prob(int unit, int outcome, int sample) const {
     return log_probs[row(unit, outcome) + index(sample)];
   }
-  S log_likelihood(int unit, int outcome, int sample) const {
+  S evidence_of(int unit, int outcome, int sample) const {
     return evidence[row(unit, outcome) + index(sample)];
   }
   Outcome outcome(int unit, int sample) const { return sampled[index(unit) * stride + index(sample)]; }
@@ -82,11 +82,12 @@ struct WeightTable {
   }
 };
 
-/// How a unit is credited. It sees one node, one reward and one chunk of samples, never the graph.
+/// How units are credited. It sees some units with their evidence, one reward and one chunk of samples, never
+/// the graph.
 ///   needs()             what the backward pass must bring
 ///   admissible(facts)   may it be used here, and is it unbiased?
 ///   add_weights(view, weights)   adds, so that several rewards sum; must be linear in the signal
-///   name()              as people and graph files write it
+///   name()              as people write it
 template <class E>
 concept Estimator = requires(const E estimator, const Facts& facts, const LocalView<float>& view,
                              const WeightTable<float>& weights, const LocalView<double>& view_in_double,
@@ -138,7 +139,8 @@ class AnyEstimator {
     explicit Held(E held) : Interface(held.needs(), std::string(held.name())), estimator(std::move(held)) {}
     Verdict admissible(const Facts& facts) const override { return estimator.admissible(facts); }
     bool equals(const Interface& other) const override {
-      if constexpr (std::equality_comparable<E>) {
+      // An operator inherited from a base would ignore what E adds to it.
+      if constexpr (requires { static_cast<bool (E::*)(const E&) const>(&E::operator==); }) {
         const auto* same = dynamic_cast<const Held*>(&other);
         return same && same->estimator == estimator;
       } else {

@@ -117,18 +117,18 @@ class GenericBlock final : public Block<S> {
 
   template <class Call>
   void guarded(std::string_view subject, const Call& function) const {
-    call({"node-threw", &at_.name, subject}, function);
+    guarded_call({"node-threw", &at_.name, subject}, function);
   }
 
   void check(std::span<const S> table) const {
     const auto outcomes = static_cast<std::size_t>(at_.shape.outcomes());
     for (std::size_t unit = 0; unit * outcomes < table.size(); ++unit) {
-      S total = 0;
-      for (const S log_prob : table.subspan(unit * outcomes, outcomes)) total += std::exp(log_prob);
-      constexpr S tolerance = std::is_same_v<S, float> ? S(1e-4) : S(1e-9);
+      double total = 0;
+      for (const S log_prob : table.subspan(unit * outcomes, outcomes))
+        total += std::exp(static_cast<double>(log_prob));
+      constexpr double tolerance = std::is_same_v<S, float> ? 1e-4 : 1e-9;
       // A NaN is left for the executor, which knows whether a parameter is to blame.
-      if (std::abs(total - 1) > tolerance)
-        throw_unnormalised(at_.name, static_cast<int>(unit), static_cast<double>(total));
+      if (std::abs(total - 1) > tolerance) throw_unnormalised(at_.name, static_cast<int>(unit), total);
     }
   }
 

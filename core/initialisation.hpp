@@ -3,7 +3,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <vector>
 
 #include <hindsight/core/shape.hpp>
 
@@ -11,8 +10,8 @@ namespace hindsight {
 
 /// One parent as initialisation sees it.
 struct ParentStart {
-  std::uint32_t first_unit = 0;      ///< number of its first unit, in order of addition
-  std::vector<std::size_t> fan_out;  ///< per unit: the logits, over the whole graph, that read it
+  std::uint32_t first_unit = 0;          ///< number of its first unit, in order of addition
+  std::span<const std::size_t> fan_out;  ///< per unit: the logits, over the whole graph, that read it
 };
 
 /// What a node may use to choose initial parameters. The numbers depend on which units an edge joins, not on

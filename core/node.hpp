@@ -99,7 +99,12 @@ class AnyNode {
         return false;
     }
     void initialise(const Initialisation& start, std::span<double> theta) const override {
-      if constexpr (requires { node.initialise(start, theta); }) node.initialise(start, theta);
+      if constexpr (requires { node.initialise(start, theta); })
+        node.initialise(start, theta);
+      else
+        static_assert(
+            !requires { &N::initialise; },
+            "initialise must be const and take (const Initialisation&, std::span<double>)");
     }
     Blocks<float> lower(std::span<const Placed> group, float) const override {
       return lower_as<float>(group);
@@ -116,6 +121,9 @@ class AnyNode {
       if constexpr (requires { N::template lower<S>(std::span<const Member<N>>(members)); }) {
         return N::template lower<S>(std::span<const Member<N>>(members));
       } else {
+        static_assert(
+            !requires { &N::template lower<S>; },
+            "lower<S> must be static and take (std::span<const Member<N>>)");
         Blocks<S> blocks;
         for (const Member<N>& member : members)
           blocks.push_back(std::make_unique<GenericBlock<S, N>>(member));

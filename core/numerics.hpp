@@ -33,10 +33,10 @@ void log_softmax(S* logits, std::size_t count, std::size_t stride = 1) {
   for (std::size_t k = 1; k < count; ++k)
     if (logits[k * stride] > logits[top * stride]) top = k;
   const S largest = logits[top * stride];
-  S rest = 0;
+  double rest = 0;
   for (std::size_t k = 0; k < count; ++k)
-    if (k != top) rest += std::exp(logits[k * stride] - largest);
-  const S excess = std::log1p(rest);
+    if (k != top) rest += static_cast<double>(std::exp(logits[k * stride] - largest));
+  const S excess = static_cast<S>(std::log1p(rest));
   for (std::size_t k = 0; k < count; ++k) logits[k * stride] = (logits[k * stride] - largest) - excess;
 }
 

@@ -1,6 +1,7 @@
 #include <hindsight/core/pattern.hpp>
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include <fmt/format.h>
@@ -13,23 +14,32 @@ namespace {
 
 using Lists = std::vector<std::vector<int>>;
 
-Lists draw(double density, std::uint64_t seed, int parent_units, int child_units, const std::string& parent) {
+Lists draw(double density, std::uint64_t seed, const Population& parent, const Population& child,
+           const std::string& name) {
   if (!(density > 0 && density <= 1))
     refuse({.code = "pattern",
             .message = fmt::format("the edge from '{}' has density {}; it must lie above 0 and not above 1",
-                                   parent, density),
-            .help = {fmt::format("Edge{{{}, Pattern::random(0.2, 1)}}   // a fifth of all pairs, seed 1",
-                                 parent)}});
-  Lists lists(static_cast<std::size_t>(child_units));
+                                   name, density),
+            .help = {
+                fmt::format("Edge{{{}, Pattern::random(0.2, 1)}}   // a fifth of all pairs, seed 1", name)}});
+  constexpr double most_draws = 0x1p34;  // about a minute
+  if (static_cast<double>(parent.units) * child.units > most_draws)
+    refuse({.code = "pattern",
+            .message =
+                fmt::format("the edge from '{}' would draw for {} × {} pairs one by one; {:.3g} is the most",
+                            name, parent.units, child.units, most_draws),
+            .help = {"list the pairs that are joined: Pattern::pairs({{0, 0}, …})"}});
+  Lists lists(static_cast<std::size_t>(child.units));
   const std::uint32_t word = stream_word(Purpose::pattern, 0);
-  for (int child = 0; child < child_units; ++child)
-    for (int first = 0; first < parent_units; first += 4) {
-      const auto words =
-          philox(seed, {word, 0, static_cast<std::uint32_t>(child), static_cast<std::uint32_t>(first / 4)});
-      for (int unit = first; unit < std::min(first + 4, parent_units); ++unit)
-        if (to_uniform<double>(words[static_cast<std::size_t>(unit - first)]) < density)
-          lists[static_cast<std::size_t>(child)].push_back(unit);
+  for (std::size_t to = 0; to < lists.size(); ++to) {
+    std::array<std::uint32_t, 4> words{};
+    for (std::uint32_t from = 0; from < static_cast<std::uint32_t>(parent.units); ++from) {
+      const std::uint32_t number = parent.first_unit + from;
+      if (from == 0 || number % 4 == 0)
+        words = philox(seed, {word, 0, child.first_unit + static_cast<std::uint32_t>(to), number / 4});
+      if (to_uniform<double>(words[number % 4]) < density) lists[to].push_back(static_cast<int>(from));
     }
+  }
   return lists;
 }
 
@@ -59,20 +69,30 @@ Lists collect(const Pattern::Pairs& pairs, int parent_units, int child_units, co
 
 }  // namespace
 
-Connectivity::Connectivity(int parent_units, const Lists& parents_of_unit) {
+Connectivity::Connectivity(const Lists& parents_of_unit) {
   begin_.push_back(0);
-  child_begin_.assign(static_cast<std::size_t>(parent_units) + 1, 0);
-  for (const std::vector<int>& list : parents_of_unit) {
-    parents_.insert(parents_.end(), list.begin(), list.end());
+  std::vector<std::pair<int, int>> by_parent;
+  for (std::size_t child = 0; child < parents_of_unit.size(); ++child) {
+    for (const int parent : parents_of_unit[child]) by_parent.emplace_back(parent, static_cast<int>(child));
+    parents_.insert(parents_.end(), parents_of_unit[child].begin(), parents_of_unit[child].end());
     begin_.push_back(parents_.size());
-    for (const int parent : list) ++child_begin_[static_cast<std::size_t>(parent) + 1];
   }
-  for (std::size_t i = 1; i < child_begin_.size(); ++i) child_begin_[i] += child_begin_[i - 1];
-  children_.resize(parents_.size());
-  std::vector<std::size_t> next(child_begin_.begin(), child_begin_.end() - 1);
-  for (std::size_t child = 0; child < parents_of_unit.size(); ++child)
-    for (const int parent : parents_of_unit[child])
-      children_[next[static_cast<std::size_t>(parent)]++] = static_cast<int>(child);
+  std::sort(by_parent.begin(), by_parent.end());
+  for (const auto& [parent, child] : by_parent) {
+    if (read_.empty() || read_.back() != parent) {
+      read_.push_back(parent);
+      read_begin_.push_back(children_.size());
+    }
+    children_.push_back(child);
+  }
+  read_begin_.push_back(children_.size());
+}
+
+std::span<const int> Connectivity::children_of(int parent_unit) const {
+  const auto found = std::lower_bound(read_.begin(), read_.end(), parent_unit);
+  if (found == read_.end() || *found != parent_unit) return {};
+  const auto at = static_cast<std::size_t>(found - read_.begin());
+  return std::span(children_).subspan(read_begin_[at], read_begin_[at + 1] - read_begin_[at]);
 }
 
 Pattern Pattern::random(double density, std::uint64_t seed) {
@@ -90,16 +110,15 @@ Pattern Pattern::pairs(Pairs list) {
   return pattern;
 }
 
-std::optional<Connectivity> Pattern::connect(int parent_units, int child_units,
-                                             const std::string& parent) const {
+std::optional<Connectivity> Pattern::connect(const Population& parent, const Population& child,
+                                             const std::string& parent_name) const {
   if (is_dense()) return std::nullopt;
   const bool random = how_ == How::random;
-  const Lists lists = random ? draw(density_, seed_, parent_units, child_units, parent)
-                             : collect(pairs_, parent_units, child_units, parent);
-  Connectivity connectivity(parent_units, lists);
+  Connectivity connectivity(random ? draw(density_, seed_, parent, child, parent_name)
+                                   : collect(pairs_, parent.units, child.units, parent_name));
   if (connectivity.pairs() == 0)
     refuse({.code = "pattern",
-            .message = fmt::format("the edge from '{}' joins no units at all", parent),
+            .message = fmt::format("the edge from '{}' joins no units at all", parent_name),
             .help = {random ? "raise the density, try another seed, or drop the edge"
                             : "list at least one pair, or drop the edge"}});
   return connectivity;

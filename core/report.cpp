@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <string_view>
+#include <utility>
 
 #include <hindsight/core/terminal_text.hpp>
 
@@ -10,6 +12,7 @@ namespace hindsight {
 namespace {
 
 constexpr std::size_t rows_shown = 40;
+constexpr int shown_per_code = 20;
 
 using Row = std::array<std::string, 7>;
 
@@ -84,7 +87,14 @@ std::string write(const Report& report, Colours colours) {
     if (chosen) out += text.faint("  * chosen by estimate_with; the others by Auto") + '\n';
     if (!report.diagnostics.empty()) out += '\n';
   }
-  for (const Diagnostic& diagnostic : report.diagnostics) out += text.diagnostic(diagnostic) + '\n';
+  std::map<std::pair<Severity, std::string_view>, int> counts;
+  for (const Diagnostic& diagnostic : report.diagnostics)
+    if (++counts[{diagnostic.severity, diagnostic.code}] <= shown_per_code)
+      out += text.diagnostic(diagnostic) + '\n';
+  for (const auto& [kind, number] : counts)
+    if (number > shown_per_code)
+      out +=
+          fmt::format("… and {} more {}[{}]\n", number - shown_per_code, to_string(kind.first), kind.second);
   if (!out.empty()) out.pop_back();
   return out;
 }

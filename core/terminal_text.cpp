@@ -32,7 +32,19 @@ std::string TerminalText::severe(Severity severity, std::string_view text) const
   return paint("1;36", text);
 }
 
-std::string TerminalText::routes(const std::vector<Route>& routes) const {
+/// A long route is shown by its ends.
+Route shortened(const Route& route) {
+  constexpr std::ptrdiff_t shown = 5;
+  if (route.size() <= 2 * shown + 2) return route;
+  Route ends(route.begin(), route.begin() + shown);
+  ends.push_back(fmt::format("({} more)", route.size() - 2 * shown));
+  ends.insert(ends.end(), route.end() - shown, route.end());
+  return ends;
+}
+
+std::string TerminalText::routes(const std::vector<Route>& all_routes) const {
+  std::vector<Route> routes;
+  for (const Route& route : all_routes) routes.push_back(shortened(route));
   const auto width = [](const Route& route) {
     std::size_t columns = 0;
     for (const std::string& name : route) columns += display_width(name) + 3;

@@ -34,9 +34,9 @@ class PosteriorMinusPrior {
 
  private:
   S prior(int k) const { return view_.log_prob(unit_, k, sample_); }
-  S joint(int k) const { return prior(k) + view_.log_likelihood(unit_, k, sample_); }
+  S joint(int k) const { return prior(k) + view_.evidence_of(unit_, k, sample_); }
   S ratio(int k) const {
-    return view_.log_likelihood(unit_, k, sample_) - view_.log_likelihood(unit_, reference_, sample_);
+    return view_.evidence_of(unit_, k, sample_) - view_.evidence_of(unit_, reference_, sample_);
   }
   /// prior_k·(e^x - 1), where e^x alone may overflow.
   S change(int k, S x) const {

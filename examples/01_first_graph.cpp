@@ -2,6 +2,7 @@
 //  └──→ b ────────↗                no layering exists
 //
 // Build a graph, let the validator read it, sample from it, and take one step along the estimated gradient.
+#include <cmath>
 #include <vector>
 
 #include <hindsight/hindsight.hpp>

@@ -31,10 +31,9 @@ std::vector<double> variances(const Chain& chain) {
   const Enumeration exact = enumerate<double>(model, {}, value);
   std::vector<double> sums;
   for (const NodeId node : chain.nodes) {
-    const Placement& at = model.plan().placements[static_cast<std::size_t>(node.index)];
+    const ParameterRange range = model.range(node);
     double sum = 0;
-    for (std::size_t i = 0; i < at.shape.parameter_count(); ++i)
-      sum += exact.variance[at.first_parameter + i];
+    for (std::size_t i = 0; i < range.count; ++i) sum += exact.variance[range.first + i];
     sums.push_back(sum);
   }
   return sums;

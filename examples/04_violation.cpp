@@ -36,7 +36,7 @@ void judge(const std::string& label, const Net& net) {
   double bias = 0;
   for (std::size_t i = 0; i < exact.gradient.size(); ++i)
     bias = std::max(bias, std::abs(exact.estimate[i] - exact.gradient[i]));
-  const std::size_t weight = model.plan().parameter("a/weights/x").first;
+  const std::size_t weight = model.range("a/weights/x").first;
   fmt::print("{:<28} largest bias {:.0e}, variance at a's first weight {:.6f}\n", label, bias,
              exact.variance[weight]);
 }

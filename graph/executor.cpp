@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include <fmt/format.h>
 
@@ -19,7 +18,7 @@ template <class S>
 void Executor<S>::forward(std::span<const InputValues<S>> inputs, const ForwardOptions& options) {
   check_owner();
   run_.forwarded_ = false;
-  load_inputs(inputs);
+  load_inputs(inputs, options.samples);
   clamp(options.clamp);
   sample();
   refuse_impossible_clamps(options.clamp);
@@ -85,7 +84,8 @@ Frame<S> Executor<S>::frame(int chunk) const {
 template <class S>
 void Executor<S>::sample() {
   for (int chunk = 0; chunk < chunks(); ++chunk)
-    for (const auto& block : plan_.blocks) block->forward(frame(chunk));
+    for (const auto& block : plan_.blocks)
+      guarded_call({"node-threw", nullptr, "the forward of a block"}, [&] { block->forward(frame(chunk)); });
   for (std::size_t row = 0; row < plan_.table_rows; ++row) {
     const S* const values = run_.log_probs_.data() + row * run_.stride_;
     const S* const bad =
@@ -135,7 +135,15 @@ template <class S>
 void Executor<S>::send_messages() {
   std::fill(run_.evidence_.begin(), run_.evidence_.end(), S(0));
   for (int chunk = 0; chunk < chunks(); ++chunk)
-    for (const auto& block : plan_.blocks) block->send_messages(frame(chunk));
+    for (const auto& block : plan_.blocks)
+      guarded_call({"node-threw", nullptr, "the send_messages of a block"},
+                   [&] { block->send_messages(frame(chunk)); });
+}
+
+template <class S>
+void Executor<S>::forget_evidence(int sample) {
+  for (std::size_t row = 0; row < plan_.table_rows; ++row)
+    run_.evidence_[row * run_.stride_ + static_cast<std::size_t>(sample)] = 0;
 }
 
 template <class S>
@@ -154,7 +162,7 @@ void Executor<S>::make_weights() {
                               .signal = run_.signals_.data() +
                                         static_cast<std::size_t>(credit.reward) * run_.stride_ +
                                         static_cast<std::size_t>(chunk) * chunk_samples};
-      call({"estimator-threw", &credit.node, "its estimator"}, [&] {
+      guarded_call({"estimator-threw", &credit.node, "its estimator"}, [&] {
         credit.estimator.add_weights(view, WeightTable<S>{&view, at.weight(credit.table_row)});
       });
       check_weights(at, credit);
@@ -204,7 +212,9 @@ void Executor<S>::accumulate(bool continues) {
   if (!continues) std::fill(run_.gradient_.begin(), run_.gradient_.end(), S(0));
   run_.sum_is_whole_ = false;
   for (const auto& block : plan_.blocks)
-    for (int chunk = 0; chunk < chunks(); ++chunk) block->accumulate(frame(chunk), 0, block->rows());
+    for (int chunk = 0; chunk < chunks(); ++chunk)
+      guarded_call({"node-threw", nullptr, "the accumulate of a block"},
+                   [&] { block->accumulate(frame(chunk), 0, block->rows()); });
   run_.sum_is_whole_ = true;
 }
 

@@ -37,7 +37,8 @@ struct ClampedOutcomes {
 };
 
 struct ForwardOptions {
-  std::vector<ClampedOutcomes> clamp = {};
+  std::vector<ClampedOutcomes> clamp = {};  ///< views: what they show must outlive the call
+  int samples = 0;                          ///< 0: as many as the inputs have or, without inputs, as fit
 };
 
 struct BackwardOptions {
@@ -58,17 +59,17 @@ class Executor {
   void forward(std::span<const InputValues<S>> inputs, const ForwardOptions& options);
   void backward(std::span<const RewardValues<S>> rewards, const BackwardOptions& options);
 
-  /// Checks and takes the inputs, which say how many samples there are; without inputs the workspace is
-  /// filled.
-  void load_inputs(std::span<const InputValues<S>> inputs);
-  void take_samples(int samples) { run_.samples_ = samples; }
+  /// Checks and takes the inputs, which say how many samples there are if `samples` does not.
+  void load_inputs(std::span<const InputValues<S>> inputs, int samples = 0);
   void clamp(std::span<const ClampedOutcomes> clamps);
   /// Computes and samples everything that is not clamped.
   void sample();
   void load_rewards(std::span<const RewardValues<S>> rewards);
-  /// Each sample's share of the gradient; a share of 0 leaves the sample out altogether.
+  /// Each sample's share of the gradient.
   void share(std::span<const S> shares);
   void send_messages();
+  /// Evidence about what cannot have happened is meaningless; without it the sample counts for nothing.
+  void forget_evidence(int sample);
   void make_weights();
   /// w = total signal at the sampled outcome: Σ signal·∇log P(all outcomes), which is exact when summed over
   /// all of them.
@@ -78,7 +79,7 @@ class Executor {
   double log_probability(int sample) const;
 
  private:
-  int chunks() const { return (run_.samples_ + chunk_samples - 1) / chunk_samples; }
+  int chunks() const { return (run_.samples_ - 1) / chunk_samples + 1; }
   Frame<S> frame(int chunk) const;
   void check_owner() const;
   void refuse_impossible_clamps(std::span<const ClampedOutcomes> clamps) const;

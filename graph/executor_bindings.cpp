@@ -18,19 +18,19 @@ struct BindingWords {
   const char* as;
 };
 
-/// Refuses an id that does not exist and one that is given twice.
+/// Refuses an id that does not exist and one that is given twice; leaves in `seen` which were given.
 template <class Bindings, class Index, class Name>
-void check_bindings(const Bindings& bindings, std::size_t count, const BindingWords& words,
-                    const Index& index_of, const Name& name_of) {
-  for (auto at = bindings.begin(); at != bindings.end(); ++at) {
-    const int index = index_of(*at);
+void check_bindings(const Bindings& bindings, std::size_t count, std::vector<std::uint8_t>& seen,
+                    const BindingWords& words, const Index& index_of, const Name& name_of) {
+  std::fill(seen.begin(), seen.end(), std::uint8_t{0});
+  for (const auto& binding : bindings) {
+    const int index = index_of(binding);
     if (index < 0 || static_cast<std::size_t>(index) >= count)
       refuse({.code = words.code,
               .message = fmt::format("{} number {}, given as {}, does not exist; the model has {} {}{}",
                                      words.noun, index, words.as, count, words.noun, count == 1 ? "" : "s"),
               .help = {"use the id that the graph returned when it was added"}});
-    const auto same = [&](const auto& other) { return index_of(other) == index; };
-    if (std::any_of(bindings.begin(), at, same))
+    if (seen[static_cast<std::size_t>(index)]++)
       refuse({.code = "given-twice",
               .message = fmt::format("{} '{}' is given twice as {}", words.noun,
                                      name_of(static_cast<std::size_t>(index)), words.as),
@@ -41,22 +41,24 @@ void check_bindings(const Bindings& bindings, std::size_t count, const BindingWo
 }  // namespace
 
 template <class S>
-void Executor<S>::load_inputs(std::span<const InputValues<S>> inputs) {
+void Executor<S>::load_inputs(std::span<const InputValues<S>> inputs, int wanted) {
   check_bindings(
-      inputs, plan_.placements.size(), {"unknown-node", "node", "an input"},
+      inputs, plan_.placements.size(), run_.seen_, {"unknown-node", "node", "an input"},
       [](const auto& given) { return given.node.index; },
       [&](std::size_t i) { return plan_.placements[i].name; });
-  std::ptrdiff_t samples = inputs.empty() ? run_.capacity_ : inputs.front().values.rows();
-  for (std::size_t i = 0; i < plan_.placements.size(); ++i) {
-    const auto given = [&](const InputValues<S>& values) {
-      return static_cast<std::size_t>(values.node.index) == i;
-    };
-    if (plan_.is_input[i] && std::none_of(inputs.begin(), inputs.end(), given))
+  for (std::size_t i = 0; i < plan_.placements.size(); ++i)
+    if (plan_.is_input[i] && !run_.seen_[i])
       refuse({.code = "missing-input",
               .node = plan_.placements[i].name,
               .message = "this input was not given",
               .help = {fmt::format("model.forward(run, {{{{{}, values}}}});", plan_.placements[i].name)}});
-  }
+  std::ptrdiff_t samples = wanted > 0 ? wanted : run_.capacity_;
+  if (!inputs.empty() && wanted == 0) samples = inputs.front().values.rows();
+  if (wanted < 0 || wanted > run_.capacity_)
+    refuse({.code = "batch-size",
+            .message =
+                fmt::format("{} samples were asked for; this workspace runs 1 to {}", wanted, run_.capacity_),
+            .help = {fmt::format("auto run = model.workspace({});", std::max(wanted, 1))}});
   for (const auto& [node, values] : inputs) {
     const Placement& at = plan_.placements[static_cast<std::size_t>(node.index)];
     if (!plan_.is_input[static_cast<std::size_t>(node.index)])
@@ -100,7 +102,7 @@ void Executor<S>::load_inputs(std::span<const InputValues<S>> inputs) {
 template <class S>
 void Executor<S>::clamp(std::span<const ClampedOutcomes> clamps) {
   check_bindings(
-      clamps, plan_.placements.size(), {"unknown-node", "node", "a clamp"},
+      clamps, plan_.placements.size(), run_.seen_, {"unknown-node", "node", "a clamp"},
       [](const auto& given) { return given.node.index; },
       [&](std::size_t i) { return plan_.placements[i].name; });
   std::fill(run_.clamped_.begin(), run_.clamped_.end(), std::uint8_t{0});
@@ -162,17 +164,13 @@ void Executor<S>::refuse_impossible_clamps(std::span<const ClampedOutcomes> clam
 template <class S>
 void Executor<S>::load_rewards(std::span<const RewardValues<S>> rewards) {
   check_bindings(
-      rewards, plan_.rewards.size(), {"unknown-reward", "reward", "a value"},
+      rewards, plan_.rewards.size(), run_.seen_, {"unknown-reward", "reward", "a value"},
       [](const auto& given) { return given.reward.index; }, [&](std::size_t i) { return plan_.rewards[i]; });
-  for (std::size_t r = 0; r < plan_.rewards.size(); ++r) {
-    const auto given = [&](const RewardValues<S>& values) {
-      return static_cast<std::size_t>(values.reward.index) == r;
-    };
-    if (std::none_of(rewards.begin(), rewards.end(), given))
+  for (std::size_t r = 0; r < plan_.rewards.size(); ++r)
+    if (!run_.seen_[r])
       refuse({.code = "missing-reward",
               .message = fmt::format("reward '{}' was not given", plan_.rewards[r]),
               .help = {fmt::format("model.backward(run, {{{{{}, values}}}});", plan_.rewards[r])}});
-  }
   for (const auto& [reward, values] : rewards) {
     const std::string& name = plan_.rewards[static_cast<std::size_t>(reward.index)];
     if (values.rows() * values.cols() != run_.samples_ ||
@@ -195,11 +193,11 @@ void Executor<S>::load_rewards(std::span<const RewardValues<S>> rewards) {
           values.cols() == 1 ? values(i, 0) : values(0, i);
 }
 
-template void Executor<float>::load_inputs(std::span<const InputValues<float>>);
+template void Executor<float>::load_inputs(std::span<const InputValues<float>>, int);
 template void Executor<float>::clamp(std::span<const ClampedOutcomes>);
 template void Executor<float>::refuse_impossible_clamps(std::span<const ClampedOutcomes>) const;
 template void Executor<float>::load_rewards(std::span<const RewardValues<float>>);
-template void Executor<double>::load_inputs(std::span<const InputValues<double>>);
+template void Executor<double>::load_inputs(std::span<const InputValues<double>>, int);
 template void Executor<double>::clamp(std::span<const ClampedOutcomes>);
 template void Executor<double>::refuse_impossible_clamps(std::span<const ClampedOutcomes>) const;
 template void Executor<double>::load_rewards(std::span<const RewardValues<double>>);

@@ -31,20 +31,37 @@ void check_shape(const std::string& name, const Shape& shape) {
                    "one_hot_encoding(outcomes) from shape()"}});
 }
 
+/// What a node's own shape() must hold besides an encoding.
+void check_parameters(const std::string& name, const Shape& shape) {
+  std::set<std::string> names;
+  for (const ParameterBlock& block : shape.parameters)
+    if (block.name.empty() || !names.insert(block.name).second)
+      refuse({.code = "bad-shape",
+              .node = name,
+              .message = fmt::format("its shape has two parameter blocks called '{}', or one without a name",
+                                     block.name),
+              .help = {".parameters = {{\"weights\", 3}, {\"bias\", 1}}   // names of their own"}});
+  if (shape.logits < 1)
+    refuse({.code = "bad-shape",
+            .node = name,
+            .message =
+                fmt::format("its shape says that a unit forms {} logits; it forms at least 1", shape.logits),
+            .help = {".logits = 1"}});
+}
+
 }  // namespace
 
 NodeId Graph::input(std::string name, int units) {
   check_name(name);
   check_units(name, units);
-  names_.emplace(name, "an input");
-  unit_count_ += static_cast<std::size_t>(units);
-  nodes_.push_back({.name = std::move(name),
-                    .node = {},
-                    .shape = {.units = units},
-                    .parents = {},
-                    .children = {},
-                    .choice = {}});
-  return {node_count() - 1};
+  return append({.name = std::move(name),
+                 .first_unit = 0,
+                 .node = {},
+                 .shape = {.units = units},
+                 .parents = {},
+                 .children = {},
+                 .choice = {}},
+                "an input");
 }
 
 NodeId Graph::add(std::string name, AnyNode node, std::vector<Edge> edges) {
@@ -57,22 +74,48 @@ NodeId Graph::add(std::string name, AnyNode node, std::vector<Edge> edges) {
            .message =
                fmt::format("its parent, node number {}, does not exist; {}", edge.parent.index, census()),
            .help = {"add parents first and pass the NodeId that graph.add(…) or graph.input(…) returned"}});
-  Entry entry{
-      .name = name, .node = std::move(node), .shape = {}, .parents = {}, .children = {}, .choice = {}};
+  Entry entry{.name = name,
+              .first_unit = 0,
+              .node = std::move(node),
+              .shape = {},
+              .parents = {},
+              .children = {},
+              .choice = {}};
   entry.parents = resolve(name, *entry.node, edges);
   std::vector<ParentShape> shapes;
   for (const Parent& parent : entry.parents) shapes.push_back(parent_shape(parent));
-  entry.shape = call({"node-threw", &name, "its shape"}, [&] { return entry.node->shape(shapes); });
+  entry.shape = guarded_call({"node-threw", &name, "its shape"}, [&] { return entry.node->shape(shapes); });
   check_units(name, entry.shape.units);
   check_shape(name, entry.shape);
+  check_parameters(name, entry.shape);
+  for (const Parent& parent : entry.parents)
+    if (parent.connectivity && parent.connectivity->child_units() != entry.shape.units)
+      refuse({.code = "bad-shape",
+              .node = name,
+              .message =
+                  fmt::format("its shape has {} units when its parents are dense and {} when they are not",
+                              parent.connectivity->child_units(), entry.shape.units),
+              .help = {"let shape() give the same number of units whatever ParentShape::connectivity is"}});
+  std::string bearer = fmt::format("a {} node", entry.node->kind());
+  return append(std::move(entry), std::move(bearer));
+}
 
-  names_.emplace(name, fmt::format("a {} node", entry.node->kind()));
-  nodes_.push_back(std::move(entry));
-  const NodeId added{node_count() - 1};
-  for (const Parent& parent : at(added).parents)
+/// All memory is taken before anything changes, so that running out of it leaves the graph as it was.
+NodeId Graph::append(Entry entry, std::string bearer) {
+  const auto make_room = [](auto& list) {
+    if (list.size() == list.capacity()) list.reserve(2 * list.size() + 1);
+  };
+  make_room(nodes_);
+  for (const Parent& parent : entry.parents)
+    make_room(nodes_[static_cast<std::size_t>(parent.node.index)].children);
+  names_.emplace(entry.name, std::move(bearer));
+  const NodeId added{node_count()};
+  entry.first_unit = static_cast<std::uint32_t>(unit_count_);
+  unit_count_ += static_cast<std::size_t>(entry.shape.units);
+  edge_count_ += entry.parents.size();
+  for (const Parent& parent : entry.parents)
     nodes_[static_cast<std::size_t>(parent.node.index)].children.push_back(added);
-  edge_count_ += at(added).parents.size();
-  unit_count_ += static_cast<std::size_t>(at(added).shape.units);
+  nodes_.push_back(std::move(entry));
   return added;
 }
 
@@ -92,6 +135,7 @@ RewardId Graph::reward(std::string name, std::vector<NodeId> reads) {
                "add what is read first and pass the NodeId that graph.add(…) or graph.input(…) returned"}});
   std::sort(reads.begin(), reads.end());
   reads.erase(std::unique(reads.begin(), reads.end()), reads.end());
+  rewards_.reserve(rewards_.size() + 1);
   names_.emplace(name, "a reward");
   rewards_.push_back({std::move(name), std::move(reads)});
   return {reward_count() - 1};
@@ -209,11 +253,13 @@ std::vector<Graph::Parent> Graph::resolve(const std::string& name, const AnyNode
                                    node.kind()),
             .help = {"drop the pattern, or put it on an edge into a Bernoulli or Categorical node that this "
                      "one reads"}});
-  const int units = call({"node-threw", &name, "its shape"}, [&] { return node.shape(dense).units; });
+  const int units = guarded_call({"node-threw", &name, "its shape"}, [&] { return node.shape(dense).units; });
   check_units(name, units);
   for (std::size_t e = 0; e < edges.size(); ++e) {
-    auto wiring = call({"node-threw", &name, "its pattern"}, [&] {
-      return edges[e].pattern.connect(dense[e].units, units, std::string(dense[e].name));
+    auto wiring = guarded_call({"node-threw", &name, "its pattern"}, [&] {
+      return edges[e].pattern.connect({dense[e].units, first_unit(edges[e].parent)},
+                                      {units, static_cast<std::uint32_t>(unit_count_)},
+                                      std::string(dense[e].name));
     });
     if (wiring) parents[e].connectivity = std::make_shared<const Connectivity>(std::move(*wiring));
   }

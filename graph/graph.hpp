@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
@@ -62,6 +63,8 @@ class Graph {
   const Shape& shape(NodeId node) const { return at(node).shape; }
   /// None: an input.
   const AnyNode* node(NodeId node) const { return at(node).node ? &*at(node).node : nullptr; }
+  /// The number of the node's first unit, in order of addition; it selects the unit's random numbers.
+  std::uint32_t first_unit(NodeId node) const { return at(node).first_unit; }
   std::span<const Parent> parents(NodeId node) const { return at(node).parents; }
   /// In order of addition.
   std::span<const NodeId> children(NodeId node) const { return at(node).children; }
@@ -74,6 +77,7 @@ class Graph {
  private:
   struct Entry {
     std::string name;
+    std::uint32_t first_unit = 0;
     std::optional<AnyNode> node;
     Shape shape;
     std::vector<Parent> parents;
@@ -90,6 +94,7 @@ class Graph {
   const RewardEntry& at(RewardId reward) const;
   std::string census() const;
   ParentShape parent_shape(const Parent& parent) const;
+  NodeId append(Entry entry, std::string bearer);
   void check_name(const std::string& name) const;
   void check_units(const std::string& name, int units) const;
   void check_creditable(NodeId node) const;

@@ -55,6 +55,18 @@ MatrixView<const S> BasicModel<S>::parameters(std::string_view path) const {
 }
 
 template <class S>
+ParameterRange BasicModel<S>::range(NodeId node) const {
+  const Placement& at = plan_->placement(node);
+  return {at.first_parameter, at.shape.parameter_count()};
+}
+
+template <class S>
+ParameterRange BasicModel<S>::range(std::string_view path) const {
+  const ParameterPlace& place = plan_->parameter(path);
+  return {place.first, place.rows * place.cols};
+}
+
+template <class S>
 std::vector<std::string> BasicModel<S>::parameter_names() const {
   std::vector<std::string> names;
   for (const ParameterPlace& place : plan_->parameters) names.push_back(place.path);

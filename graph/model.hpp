@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <initializer_list>
 #include <memory>
@@ -16,6 +17,12 @@
 #include <hindsight/graph/workspace.hpp>
 
 namespace hindsight {
+
+/// A stretch of the flat parameter vector, and so of every gradient.
+struct ParameterRange {
+  std::size_t first = 0;
+  std::size_t count = 0;
+};
 
 struct CompileOptions {
   std::uint64_t seed = 0;  ///< of initial parameters and of all sampling
@@ -50,6 +57,9 @@ class BasicModel {
   /// One named piece, e.g. "a/weights/x" or "a/bias".
   MatrixView<S> parameters(std::string_view path);
   MatrixView<const S> parameters(std::string_view path) const;
+  /// Where a node's parameters, or one named piece of them, lie in the flat vector.
+  ParameterRange range(NodeId node) const;
+  ParameterRange range(std::string_view path) const;
   /// The names of all pieces, in canonical order.
   std::vector<std::string> parameter_names() const;
 

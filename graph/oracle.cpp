@@ -69,7 +69,6 @@ class Batch {
 
   void fill(Odometer<S>& odometer, std::size_t samples) {
     const Plan<S>& plan = model_.plan();
-    samples_ = samples;
     features_.assign(given_.size(), {});
     outcomes_.assign(plan.placements.size(), {});
     values_.assign(functions_.size(), {});
@@ -95,8 +94,7 @@ class Batch {
         clamps.push_back({NodeId{static_cast<int>(n)},
                           MatrixView<const Outcome>(outcomes_[n].data(), static_cast<std::ptrdiff_t>(samples),
                                                     plan.placements[n].shape.units)});
-    executor.load_inputs(inputs);
-    if (given_.empty()) executor.take_samples(static_cast<int>(samples));
+    executor.load_inputs(inputs, static_cast<int>(samples));
     executor.clamp(clamps);
     executor.sample();
     probabilities_.clear();
@@ -113,6 +111,14 @@ class Batch {
     executor.share(shares);
   }
 
+  /// Messages among states that can occur.
+  void send_messages() {
+    Executor<S> executor = this->executor();
+    executor.send_messages();
+    for (std::size_t i = 0; i < probabilities_.size(); ++i)
+      if (probabilities_[i] == 0) executor.forget_evidence(static_cast<int>(i));
+  }
+
   Executor<S> executor() { return {model_.plan(), model_.parameters(), run_}; }
   const BasicWorkspace<S>& run() const { return run_; }
   std::span<const double> probabilities() const { return probabilities_; }
@@ -126,14 +132,13 @@ class Batch {
     const std::vector<std::string>& names = model_.plan().rewards;
     const std::string subject =
         fmt::format("the function of reward '{}'", index < names.size() ? names[index] : "?");
-    return call({"reward-threw", nullptr, subject}, [&] { return reward.value(joint); });
+    return guarded_call({"reward-threw", nullptr, subject}, [&] { return reward.value(joint); });
   }
 
   const BasicModel<S>& model_;
   std::span<const InputValues<S>> given_;
   std::span<const RewardFunction> functions_;
   BasicWorkspace<S> run_;
-  std::size_t samples_ = 0;
   std::vector<std::vector<S>> features_, values_;
   std::vector<std::vector<Outcome>> outcomes_;
   std::vector<double> probabilities_;
@@ -177,7 +182,7 @@ void for_each_state(const BasicModel<S>& model, std::type_identity_t<std::span<c
     const S whole = 1;
     batch.load_rewards(std::span(&whole, 1));
     Executor<S> executor = batch.executor();
-    executor.send_messages();
+    batch.send_messages();
     executor.make_weights();
     executor.accumulate(false);
     visit({batch.probabilities()[0], &joint, &batch.run()});
@@ -209,7 +214,7 @@ Enumeration enumerate(const BasicModel<S>& model,
     executor.make_score_weights();
     executor.accumulate(false);
     add(result.gradient, batch.run().gradient());
-    executor.send_messages();
+    batch.send_messages();
     executor.make_weights();
     executor.accumulate(false);
     add(result.estimate, batch.run().gradient());

@@ -50,10 +50,13 @@ std::vector<std::vector<std::size_t>> fan_out(const Graph& graph) {
       const auto logits = static_cast<std::size_t>(graph.shape({i}).logits),
                  units = static_cast<std::size_t>(graph.shape({i}).units);
       std::vector<std::size_t>& counts = readers[index(parent.node)];
-      for (std::size_t unit = 0; unit < counts.size(); ++unit)
-        counts[unit] +=
-            logits *
-            (parent.connectivity ? parent.connectivity->children_of(static_cast<int>(unit)).size() : units);
+      if (!parent.connectivity) {
+        for (std::size_t& count : counts) count += logits * units;
+        continue;
+      }
+      for (std::size_t unit = 0; unit < units; ++unit)
+        for (const int read : parent.connectivity->parents_of(static_cast<int>(unit)))
+          counts[static_cast<std::size_t>(read)] += logits;
     }
   return readers;
 }
@@ -78,6 +81,7 @@ Plan<S>::Plan(const Graph& graph, const std::vector<Assignment>& assignments, st
   for (int i = 0; i < graph.reward_count(); ++i) rewards.push_back(graph.name(RewardId{i}));
   place(graph, assignments);
   credit(assignments);
+  for (std::size_t i = 0; i < parameters.size(); ++i) by_path_.emplace(parameters[i].path, i);
 }
 
 template <class S>
@@ -88,15 +92,13 @@ void Plan<S>::place(const Graph& graph, const std::vector<Assignment>& assignmen
     if (assignment.estimator.needs().hindsight_steps > 0) wants_messages[index(assignment.node)] = true;
 
   placements.resize(count);
-  std::uint32_t units = 0;
   for (std::size_t i = 0; i < count; ++i) {
     const NodeId node{static_cast<int>(i)};
     Placement& at = placements[i];
     at.name = graph.name(node);
     at.shape = graph.shape(node);
-    at.first_unit = units;
+    at.first_unit = graph.first_unit(node);
     at.first_parameter = parameter_count;
-    units += static_cast<std::uint32_t>(at.shape.units);
     is_input.push_back(graph.is_input(node));
     for (const ParameterBlock& block : at.shape.parameters) {
       parameters.push_back(
@@ -139,7 +141,16 @@ void Plan<S>::place(const Graph& graph, const std::vector<Assignment>& assignmen
       nodes_.push_back(*graph.node({i}));
       placed.push_back({&nodes_.back(), &placements[static_cast<std::size_t>(i)]});
     }
-    for (auto& block : AnyNode::lower<S>(placed)) blocks.push_back(std::move(block));
+    const std::string& first = placed.front().at->name;
+    Blocks<S> lowered =
+        guarded_call({"node-threw", &first, "its lower"}, [&] { return AnyNode::lower<S>(placed); });
+    if (lowered.empty() || std::count(lowered.begin(), lowered.end(), nullptr) > 0)
+      refuse({.code = "nothing-lowered",
+              .node = first,
+              .message = fmt::format("the lower of its type ({}) gave no block, or one that is null",
+                                     nodes_.back().kind()),
+              .help = {"return blocks that cover every member of the group, or leave lower out"}});
+    for (auto& block : lowered) blocks.push_back(std::move(block));
   }
 }
 
@@ -177,7 +188,7 @@ std::vector<S> Plan<S>::initial_parameters(const Graph& graph) const {
     for (const Graph::Parent& parent : graph.parents({i}))
       starts.push_back({placements[index(parent.node)].first_unit, readers[index(parent.node)]});
     const Initialisation start{seed, at.first_unit, at.shape.units, at.parent_shapes, starts};
-    call({"node-threw", &at.name, "its initialise"}, [&] {
+    guarded_call({"node-threw", &at.name, "its initialise"}, [&] {
       graph.node({i})->initialise(start,
                                   std::span(theta).subspan(at.first_parameter, at.shape.parameter_count()));
     });
@@ -186,10 +197,18 @@ std::vector<S> Plan<S>::initial_parameters(const Graph& graph) const {
 }
 
 template <class S>
+const Placement& Plan<S>::placement(NodeId node) const {
+  if (node.index < 0 || index(node) >= placements.size())
+    refuse({.code = "unknown-node",
+            .message = fmt::format("node number {} does not exist; the model has {} {}", node.index,
+                                   placements.size(), placements.size() == 1 ? "node" : "nodes"),
+            .help = {"use the NodeId that graph.add(…) returned"}});
+  return placements[index(node)];
+}
+
+template <class S>
 const ParameterPlace& Plan<S>::parameter(std::string_view path) const {
-  const auto found = std::find_if(parameters.begin(), parameters.end(),
-                                  [&](const ParameterPlace& place) { return place.path == path; });
-  if (found != parameters.end()) return *found;
+  if (const auto found = by_path_.find(path); found != by_path_.end()) return parameters[found->second];
   std::string known;
   for (std::size_t i = 0; i < std::min<std::size_t>(parameters.size(), 8); ++i)
     known += (i ? ", " : "") + parameters[i].path;

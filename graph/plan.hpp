@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include <hindsight/core/block.hpp>
@@ -54,6 +55,8 @@ struct Plan {
 
   /// Where learning starts. Takes the graph that was compiled.
   std::vector<S> initial_parameters(const Graph& graph) const;
+  /// Throws Error when there is no such node.
+  const Placement& placement(NodeId node) const;
   /// Throws Error, naming what there is, when there is no such path.
   const ParameterPlace& parameter(std::string_view path) const;
 
@@ -61,8 +64,9 @@ struct Plan {
   void place(const Graph& graph, const std::vector<Assignment>& assignments);
   void credit(std::vector<Assignment> assignments);
 
-  std::vector<AnyNode> nodes_;                                ///< what the blocks refer to
-  std::vector<std::shared_ptr<const Connectivity>> wirings_;  ///< kept alive for the placements
+  std::unordered_map<std::string_view, std::size_t> by_path_;  ///< into `parameters`
+  std::vector<AnyNode> nodes_;                                 ///< what the blocks refer to
+  std::vector<std::shared_ptr<const Connectivity>> wirings_;   ///< kept alive for the placements
 };
 
 }  // namespace hindsight

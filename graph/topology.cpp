@@ -100,6 +100,7 @@ class UnitSearch {
       route_ = {nearest.child};
       for (std::size_t at = nearest.coparent; at != source; at = predecessor_[at]) route_.push_back(at);
       route_.push_back(source);
+      if (nearest.distance == 1) break;  // nothing is nearer
     }
     if (nearest.distance == unreached) return std::nullopt;
     Violation violation{ref(violating), ref(nearest.child), ref(nearest.coparent), {}};

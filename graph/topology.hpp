@@ -36,8 +36,9 @@ std::vector<int> levels(const Graph&);
 std::vector<bool> upstream_of(const Graph&, RewardId);
 
 /// Assumption 1 (parents of children are not descendants): at most one violation per node, in order of
-/// addition, with the shortest longer route; ties go to what was added first. Where an edge is sparse the
-/// check is made unit by unit. Costs one search per node that has an edge across more than one level.
+/// addition, with the shortest longer route; ties go to the child that was added first, then to the parent
+/// that the child lists first. If the graph has a sparse edge the check is made unit by unit. Costs one
+/// search per node that has an edge across more than one level.
 std::vector<Violation> find_violations(const Graph&, InputPolicy = InputPolicy::exempt);
 
 }  // namespace hindsight

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <new>
 #include <optional>
 #include <set>
 #include <string>
@@ -28,17 +29,17 @@ class Examiner {
     Report& report = result_.report;
     report.edges = graph_.edge_count();
     report.rewards = static_cast<std::size_t>(graph_.reward_count());
-    if (graph_.node_count() == 0) {
-      note({.code = "empty-graph",
-            .message = "the graph has no nodes",
-            .help = {"graph.add(\"a\", Bernoulli{}, {});"}});
+    if (stochastic_nodes() == 0) {
+      add({.code = "empty-graph",
+           .message = "the graph has no stochastic nodes, so there is nothing to learn",
+           .help = {"graph.add(\"a\", Bernoulli{}, {});"}});
       return std::move(result_);
     }
     if (graph_.reward_count() == 0)
-      note({.code = "no-reward",
-            .message = "the graph has no reward, so there is nothing to learn from",
-            .help = {fmt::format("graph.reward(\"reward\", {{{}}});",
-                                 graph_.name(NodeId{graph_.node_count() - 1}))}});
+      add({.code = "no-reward",
+           .message = "the graph has no reward, so there is nothing to learn from",
+           .help = {fmt::format("graph.reward(\"reward\", {{{}}});",
+                                graph_.name(NodeId{graph_.node_count() - 1}))}});
     list_nodes();
     for (int i = 0; i < graph_.reward_count(); ++i) upstream_.push_back(upstream_of(graph_, {i}));
     for (int i = 0; i < graph_.node_count(); ++i) examine_node({i});
@@ -48,7 +49,13 @@ class Examiner {
   }
 
  private:
-  void note(Diagnostic diagnostic) { result_.report.diagnostics.push_back(std::move(diagnostic)); }
+  void add(Diagnostic diagnostic) { result_.report.diagnostics.push_back(std::move(diagnostic)); }
+
+  int stochastic_nodes() const {
+    int count = 0;
+    for (int i = 0; i < graph_.node_count(); ++i) count += graph_.is_input({i}) ? 0 : 1;
+    return count;
+  }
 
   void list_nodes() {
     const std::vector<int> level = levels(graph_);
@@ -79,12 +86,12 @@ class Examiner {
       estimators.insert(credit.estimator);
     }
     if (!credited && graph_.reward_count() > 0)
-      note({.severity = Severity::warning,
-            .code = "no-path-to-reward",
-            .node = graph_.name(node),
-            .message = "no route leads from it to a reward; its gradient is zero and it will not learn",
-            .help = {fmt::format("let a reward, or a node that leads to one, read '{}', or leave it out",
-                                 graph_.name(node))}});
+      add({.severity = Severity::warning,
+           .code = "no-path-to-reward",
+           .node = graph_.name(node),
+           .message = "no route leads from it to a reward; its gradient is zero and it will not learn",
+           .help = {fmt::format("let a reward, or a node that leads to one, read '{}', or leave it out",
+                                graph_.name(node))}});
     if (!violations_.contains(node)) return;
     if (!credited)
       note_violation(node, Severity::note, "nothing depends on it, since no reward credits the node", {});
@@ -97,17 +104,23 @@ class Examiner {
   Facts facts(NodeId node, RewardId reward) const {
     const auto reads = graph_.reads(reward);
     return {.assumption_1 = !violations_.contains(node),
-            .reads_directly = std::find(reads.begin(), reads.end(), node) != reads.end(),
+            .reads_directly = std::binary_search(reads.begin(), reads.end(), node),
             .has_children = !graph_.children(node).empty(),
             .outcomes = graph_.shape(node).outcomes()};
   }
 
   /// A user's estimator that cannot even answer is not admissible; validate must not throw for it.
   static Verdict ask(const AnyEstimator& estimator, const Facts& known) {
+    if (const int steps = estimator.needs().hindsight_steps; steps > 1)
+      return undefined(fmt::format("it asks for {} steps of hindsight; the backward pass brings one", steps));
     try {
       return estimator.admissible(known);
+    } catch (const std::bad_alloc&) {
+      throw;
     } catch (const Error& refusal) {
-      return undefined(fmt::format("its admissible threw: {}", refusal.report().diagnostics.front().message));
+      const auto& said = refusal.report().diagnostics;
+      return undefined(
+          fmt::format("its admissible threw: {}", said.empty() ? "an empty report" : said.front().message));
     } catch (const std::exception& problem) {
       return undefined(fmt::format("its admissible threw: {}", problem.what()));
     } catch (...) {
@@ -150,11 +163,11 @@ class Examiner {
       if (verdict.admissible && verdict.unbiased) return estimator;
       if (credit.why.empty()) credit.why = fmt::format("not {}: {}", estimator.name(), verdict.why);
     }
-    note({.code = "no-estimator",
-          .node = credit.node,
-          .message =
-              fmt::format("Auto found no admissible, unbiased estimator for reward '{}'", credit.reward),
-          .help = {"catalogue.prefer(Reinforce{});"}});
+    add({.code = "no-estimator",
+         .node = credit.node,
+         .message =
+             fmt::format("Auto found no admissible, unbiased estimator for reward '{}'", credit.reward),
+         .help = {"catalogue.prefer(Reinforce{});"}});
     return std::nullopt;
   }
 
@@ -183,7 +196,7 @@ class Examiner {
         .help = help(arguments, verdict),
         .reason = verdict.reason};
     if (direct) diagnostic.witness = {{graph_.name(node), graph_.name(reward)}};
-    note(std::move(diagnostic));
+    add(std::move(diagnostic));
   }
 
   std::vector<std::string> help(const std::string& arguments, const Verdict& verdict) const {
@@ -208,13 +221,13 @@ class Examiner {
         fmt::format("Assumption 1 is violated: '{}' and its descendant '{}' are both parents of '{}'",
                     name(violation.node), name(violation.coparent), name(violation.child));
     if (!remark.empty()) message += "; " + remark;
-    note({.severity = severity,
-          .code = "assumption-1",
-          .node = graph_.name(node),
-          .message = std::move(message),
-          .witness = {{name(violation.node), name(violation.child)}, std::move(longer)},
-          .help = std::move(help),
-          .reason = reason});
+    add({.severity = severity,
+         .code = "assumption-1",
+         .node = graph_.name(node),
+         .message = std::move(message),
+         .witness = {{name(violation.node), name(violation.child)}, std::move(longer)},
+         .help = std::move(help),
+         .reason = reason});
   }
 
   const Graph& graph_;

@@ -51,6 +51,7 @@ BasicWorkspace<S>::BasicWorkspace(std::shared_ptr<const Plan<S>> plan, int capac
   signals_.resize(plan_->rewards.size() * stride_);
   outcomes_.resize(plan_->unit_rows * stride_);
   clamped_.resize(plan_->unit_rows);
+  seen_.resize(std::max(plan_->placements.size(), plan_->rewards.size()));
   gradient_.resize(plan_->parameter_count);
   scratch_.resize(scratch.scalars);
   outcome_scratch_.resize(scratch.outcomes);
@@ -67,34 +68,28 @@ void BasicWorkspace<S>::seek(const StreamPosition& position) {
 }
 
 template <class S>
-void BasicWorkspace<S>::check_stochastic(NodeId node) const {
-  const auto count = static_cast<int>(plan_->placements.size());
-  if (node.index < 0 || node.index >= count)
-    refuse({.code = "unknown-node",
-            .message = fmt::format("node number {} does not exist; the model has {} {}", node.index, count,
-                                   count == 1 ? "node" : "nodes"),
-            .help = {"use the NodeId that graph.add(…) returned"}});
-  const auto index = static_cast<std::size_t>(node.index);
-  if (plan_->is_input[index])
+const Placement& BasicWorkspace<S>::stochastic(NodeId node) const {
+  const Placement& at = plan_->placement(node);
+  if (plan_->is_input[static_cast<std::size_t>(node.index)])
     refuse({.code = "input-has-no-outcomes",
-            .node = plan_->placements[index].name,
+            .node = at.name,
             .message = "it is an input: it samples nothing, so there are no outcomes or tables to read",
             .help = {"ask for a node that graph.add(…) made"}});
+  return at;
 }
 
 template <class S>
 MatrixView<const Outcome> BasicWorkspace<S>::outcomes(NodeId node) const {
-  check_stochastic(node);
-  const Placement& at = plan_->placements[static_cast<std::size_t>(node.index)];
+  const Placement& at = stochastic(node);
   return {outcomes_.data() + at.unit_row * stride_, samples_, at.shape.units, 1,
           static_cast<std::ptrdiff_t>(stride_)};
 }
 
 template <class S>
 MatrixView<const S> BasicWorkspace<S>::table(const AlignedBuffer<S>& rows, NodeId node) const {
-  check_stochastic(node);
-  const Placement& at = plan_->placements[static_cast<std::size_t>(node.index)];
-  return {rows.data() + at.table_row * stride_, samples_, at.shape.units * at.shape.outcomes(), 1,
+  const Placement& at = stochastic(node);
+  return {rows.data() + at.table_row * stride_, samples_,
+          static_cast<std::ptrdiff_t>(at.shape.units) * at.shape.outcomes(), 1,
           static_cast<std::ptrdiff_t>(stride_)};
 }
 

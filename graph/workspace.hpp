@@ -14,6 +14,7 @@
 
 namespace hindsight {
 
+struct Placement;
 template <class S>
 struct Plan;
 template <class S>
@@ -52,7 +53,7 @@ class BasicWorkspace {
   BasicWorkspace(std::shared_ptr<const Plan<S>> plan, int capacity);
 
   MatrixView<const S> table(const AlignedBuffer<S>& rows, NodeId node) const;
-  void check_stochastic(NodeId node) const;
+  const Placement& stochastic(NodeId node) const;
 
   std::shared_ptr<const Plan<S>> plan_;
   int capacity_ = 0, samples_ = 0;
@@ -62,7 +63,7 @@ class BasicWorkspace {
   StreamPosition position_;
   AlignedBuffer<S> features_, log_probs_, evidence_, weights_, signals_, gradient_, scratch_;
   AlignedBuffer<Outcome> outcomes_, outcome_scratch_;
-  std::vector<std::uint8_t> clamped_;
+  std::vector<std::uint8_t> clamped_, seen_;
 };
 
 using Workspace = BasicWorkspace<float>;

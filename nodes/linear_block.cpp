@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <map>
 #include <memory>
 
@@ -18,14 +17,23 @@ using Lanes = Eigen::Map<Eigen::Array<S, Eigen::Dynamic, 1>>;
 template <class S>
 using ConstLanes = Eigen::Map<const Eigen::Array<S, Eigen::Dynamic, 1>>;
 
-/// Σ a·b over the lanes. Sixteen partial sums, whatever the number of lanes: padding with zeros changes no
+template <class S>
+using Sixteen = Eigen::Array<S, 16, 1>;
+
+/// Sums over the lanes are sixteen partial sums, whatever the number of lanes: padding with zeros changes no
 /// bit.
 template <class S>
+S sum(const S* values, int lanes) {
+  Sixteen<S> partial = Sixteen<S>::Zero();
+  for (int i = 0; i < lanes; i += 16) partial += Eigen::Map<const Sixteen<S>>(values + i);
+  return partial.sum();
+}
+
+template <class S>
 S dot(const S* a, const S* b, int lanes) {
-  using Sixteen = Eigen::Array<S, 16, 1>;
-  Sixteen partial = Sixteen::Zero();
+  Sixteen<S> partial = Sixteen<S>::Zero();
   for (int i = 0; i < lanes; i += 16)
-    partial += Eigen::Map<const Sixteen>(a + i) * Eigen::Map<const Sixteen>(b + i);
+    partial += Eigen::Map<const Sixteen<S>>(a + i) * Eigen::Map<const Sixteen<S>>(b + i);
   return partial.sum();
 }
 
@@ -121,13 +129,6 @@ class LinearBlock final : public Block<S> {
   }
 
  private:
-  static S sum(const S* values, int lanes) {
-    using Sixteen = Eigen::Array<S, 16, 1>;
-    Sixteen partial = Sixteen::Zero();
-    for (int i = 0; i < lanes; i += 16) partial += Eigen::Map<const Sixteen>(values + i);
-    return partial.sum();
-  }
-
   template <class Visit>
   void for_each_run(const PlacedUnit& unit, const Visit& visit) const {
     for (std::size_t r = unit.first_run; r < unit.last_run; ++r) {
@@ -162,7 +163,9 @@ class LinearBlock final : public Block<S> {
     const S* const weight = frame.weight(unit.table_row);
     const S* const log_prob = frame.log_prob(unit.table_row);
     const auto lanes = static_cast<std::size_t>(frame.lanes);
-    for (std::size_t i = 0; i < lanes; ++i) {
+    std::fill(frame.scratch, frame.scratch + logits_ * lanes,
+              S(0));  // whatever the padding drew counts for nothing
+    for (std::size_t i = 0; i < static_cast<std::size_t>(frame.samples); ++i) {
       if (link_ == Link::bernoulli) {
         frame.scratch[i] = weight[frame.stride + i] * std::exp(log_prob[i]) -
                            weight[i] * std::exp(log_prob[frame.stride + i]);

@@ -28,13 +28,13 @@ std::vector<int> listed(std::span<const int> units) { return {units.begin(), uni
 
 TEST_CASE("a dense pattern needs no wiring") {
   CHECK(Pattern::dense().is_dense());
-  CHECK_FALSE(Pattern::dense().connect(3, 4, "x").has_value());
+  CHECK_FALSE(Pattern::dense().connect({3}, {4}, "x").has_value());
   CHECK_FALSE(Pattern::random(0.5, 1).is_dense());
   CHECK_FALSE(Pattern::pairs({{0, 0}}).is_dense());
 }
 
 TEST_CASE("pairs are sorted whatever the order they were listed in") {
-  const auto wiring = Pattern::pairs({{3, 1}, {0, 2}, {2, 1}, {0, 0}, {1, 1}}).connect(4, 3, "x");
+  const auto wiring = Pattern::pairs({{3, 1}, {0, 2}, {2, 1}, {0, 0}, {1, 1}}).connect({4}, {3}, "x");
   REQUIRE(wiring);
   CHECK(pairs_of(*wiring, 3) == Pairs{{0, 0}, {1, 1}, {2, 1}, {3, 1}, {0, 2}});
   CHECK(wiring->pairs() == 5);
@@ -44,7 +44,7 @@ TEST_CASE("pairs are sorted whatever the order they were listed in") {
 }
 
 TEST_CASE("children of a unit mirror the parents of its children") {
-  const auto wiring = Pattern::pairs({{3, 1}, {0, 2}, {3, 0}, {0, 0}}).connect(5, 4, "x");
+  const auto wiring = Pattern::pairs({{3, 1}, {0, 2}, {3, 0}, {0, 0}}).connect({5}, {4}, "x");
   REQUIRE(wiring);
   CHECK(listed(wiring->children_of(0)) == std::vector<int>{0, 2});
   CHECK(listed(wiring->children_of(1)).empty());
@@ -52,7 +52,7 @@ TEST_CASE("children of a unit mirror the parents of its children") {
   CHECK(listed(wiring->children_of(4)).empty());
   CHECK(listed(wiring->parents_of(3)).empty());
 
-  const auto random = Pattern::random(0.3, 5).connect(17, 23, "x");
+  const auto random = Pattern::random(0.3, 5).connect({17}, {23}, "x");
   REQUIRE(random);
   std::set<std::pair<int, int>> forwards, backwards;
   for (int child = 0; child < 23; ++child)
@@ -66,9 +66,9 @@ TEST_CASE("children of a unit mirror the parents of its children") {
 }
 
 TEST_CASE("random patterns are sorted and reproducible and differ by seed") {
-  const auto first = Pattern::random(0.4, 11).connect(30, 20, "x"),
-             again = Pattern::random(0.4, 11).connect(30, 20, "y"),
-             other = Pattern::random(0.4, 12).connect(30, 20, "x");
+  const auto first = Pattern::random(0.4, 11).connect({30}, {20}, "x"),
+             again = Pattern::random(0.4, 11).connect({30}, {20}, "y"),
+             other = Pattern::random(0.4, 12).connect({30}, {20}, "x");
   CHECK(pairs_of(*first, 20) == pairs_of(*again, 20));
   CHECK(pairs_of(*first, 20) != pairs_of(*other, 20));
   for (int child = 0; child < 20; ++child) {
@@ -84,7 +84,7 @@ TEST_CASE("random patterns are sorted and reproducible and differ by seed") {
 TEST_CASE("random patterns join the share of pairs they were asked for") {
   for (const std::uint64_t seed : {1U, 2U, 3U})
     for (const double density : {0.02, 0.3, 0.9}) {
-      const auto wiring = Pattern::random(density, seed).connect(200, 300, "x");
+      const auto wiring = Pattern::random(density, seed).connect({200}, {300}, "x");
       const auto deviations = [&](std::size_t joined, double of) {
         return std::abs(static_cast<double>(joined) - of * density) / std::sqrt(of * density * (1 - density));
       };
@@ -97,7 +97,7 @@ TEST_CASE("random patterns join the share of pairs they were asked for") {
 }
 
 TEST_CASE("a random pattern of density one joins all pairs") {
-  const auto wiring = Pattern::random(1, 1).connect(6, 5, "x");
+  const auto wiring = Pattern::random(1, 1).connect({6}, {5}, "x");
   REQUIRE(wiring);
   CHECK(wiring->pairs() == 30);
   CHECK(listed(wiring->parents_of(4)) == std::vector<int>{0, 1, 2, 3, 4, 5});
@@ -110,7 +110,7 @@ TEST_CASE("a density outside its range is refused") {
     const std::string expected = "error[pattern]: the edge from 'x' has density " + text +
                                  "; it must lie above 0 and not above 1\n"
                                  "  help: Edge{x, Pattern::random(0.2, 1)}   // a fifth of all pairs, seed 1";
-    CHECK_THROWS_WITH_AS(Pattern::random(density, 1).connect(2, 2, "x"), expected.c_str(), Error);
+    CHECK_THROWS_WITH_AS(Pattern::random(density, 1).connect({2}, {2}, "x"), expected.c_str(), Error);
   }
 }
 
@@ -121,23 +121,23 @@ TEST_CASE("a pair outside either population is refused") {
                                  std::to_string(pair.first) + " to unit " + std::to_string(pair.second) +
                                  ", but 'x' has 4 units and the child 3\n"
                                  "  help: keep pairs within (0 … 3, 0 … 2)";
-    CHECK_THROWS_WITH_AS(Pattern::pairs({{0, 0}, pair}).connect(4, 3, "x"), expected.c_str(), Error);
+    CHECK_THROWS_WITH_AS(Pattern::pairs({{0, 0}, pair}).connect({4}, {3}, "x"), expected.c_str(), Error);
   }
 }
 
 TEST_CASE("a pair that is listed twice is refused") {
-  CHECK_THROWS_WITH_AS(Pattern::pairs({{2, 1}, {0, 0}, {2, 1}}).connect(4, 3, "x"),
+  CHECK_THROWS_WITH_AS(Pattern::pairs({{2, 1}, {0, 0}, {2, 1}}).connect({4}, {3}, "x"),
                        "error[pattern]: the edge from 'x' joins unit 2 to unit 1 twice\n"
                        "  help: list each pair once; one pair carries one weight",
                        Error);
 }
 
 TEST_CASE("a pattern that joins nothing is refused") {
-  CHECK_THROWS_WITH_AS(Pattern::pairs({}).connect(4, 3, "x"),
+  CHECK_THROWS_WITH_AS(Pattern::pairs({}).connect({4}, {3}, "x"),
                        "error[pattern]: the edge from 'x' joins no units at all\n"
                        "  help: list at least one pair, or drop the edge",
                        Error);
-  CHECK_THROWS_WITH_AS(Pattern::random(1e-7, 1).connect(2, 2, "x"),
+  CHECK_THROWS_WITH_AS(Pattern::random(1e-7, 1).connect({2}, {2}, "x"),
                        "error[pattern]: the edge from 'x' joins no units at all\n"
                        "  help: raise the density, try another seed, or drop the edge",
                        Error);

@@ -102,7 +102,7 @@ TEST_CASE("a view finds rows by unit and outcome") {
   const LocalView<double> view{2, 3, 5, 5, table.data(), sampled.data(), evidence.data(), nullptr};
   CHECK(view.row(1, 2) == 25);
   CHECK(view.log_prob(1, 2, 3) == 28);
-  CHECK(view.log_likelihood(0, 1, 4) == -9);
+  CHECK(view.evidence_of(0, 1, 4) == -9);
   CHECK(view.outcome(1, 4) == 2);
   CHECK(view.outcome(0, 4) == 0);
 }

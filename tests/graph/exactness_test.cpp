@@ -149,7 +149,7 @@ TEST_CASE("what is refused as biased is biased, by as much as theory says") {
       const double posterior = std::exp(prior(0, 0) + evidence(0, 0)) / total;
       predicted -= state.probability * posterior * (1 - posterior);
     });
-    const std::size_t intercept = model.plan().parameter("hidden/bias").first;
+    const std::size_t intercept = model.range("hidden/bias").first;
     CHECK(predicted < -1e-3);
     CHECK(exact.estimate[intercept] - exact.gradient[intercept] == doctest::Approx(predicted).epsilon(1e-9));
     ++tried;

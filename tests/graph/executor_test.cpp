@@ -160,7 +160,7 @@ TEST_CASE("a node is credited only by rewards downstream of it, and rewards add 
              both = gradient(ones, twos);
   for (std::size_t i = 0; i < both.size(); ++i)
     CHECK(both[i] == doctest::Approx(only_left[i] + only_right[i]).epsilon(1e-13));
-  const std::size_t split = model.plan().parameter("c/weights/x").first;
+  const std::size_t split = model.range("c/weights/x").first;
   for (std::size_t i = 0; i < both.size(); ++i) CHECK((i < split ? only_right[i] : only_left[i]) == 0);
   CHECK(*std::max_element(only_left.begin(), only_left.end()) > 0);
 }
@@ -233,7 +233,7 @@ TEST_CASE_TEMPLATE("logits of ten thousand give finite and exact gradients throu
   const double q = 1 / (1 + std::exp(0.5));
   CHECK(exact.rewards[0] == doctest::Approx(1 + q).epsilon(1e-6));
   // dE/d(a's bias) = p(1-p)·(E[r | a=1] - E[r | a=0]) = ¼·(2q - 2)
-  const std::size_t bias_of_a = model.plan().parameter("a/bias").first;
+  const std::size_t bias_of_a = model.range("a/bias").first;
   CHECK(exact.gradient[bias_of_a] == doctest::Approx(0.25 * (2 * q - 2)).epsilon(1e-6));
   for (std::size_t i = 0; i < exact.estimate.size(); ++i) {
     CHECK(std::isfinite(exact.estimate[i]));

@@ -335,7 +335,8 @@ TEST_CASE("a violation is reported once, however many rewards meet it") {
 
 TEST_CASE("an empty graph is refused") {
   Graph graph;
-  constexpr const char* expected = R"(error[empty-graph]: the graph has no nodes
+  constexpr const char* expected =
+      R"(error[empty-graph]: the graph has no stochastic nodes, so there is nothing to learn
   help: graph.add("a", Bernoulli{}, {});)";
   CHECK(to_string(validate(graph)) == expected);
   CHECK(refusal([&] { compile(graph); }) == expected);

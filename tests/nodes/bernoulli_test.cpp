@@ -30,7 +30,7 @@ struct FourParents {
     sparse_input[0].connectivity = &wiring;
     sparse_input[1].connectivity = &wiring;
   }
-  Connectivity wiring{5, {{0, 1, 3}, {}, {4}}};  // three child units
+  Connectivity wiring = wired(5, {{0, 1, 3}, {}, {4}});  // three child units
   std::vector<ParentShape> all = {{.name = "x", .units = 3},
                                   {.name = "y", .units = 2, .encoding = scalar_encoding({-1, 1})},
                                   {.name = "k", .units = 2, .encoding = one_hot_encoding(4)},
@@ -59,7 +59,7 @@ TEST_CASE("a Bernoulli population has weights per edge and then a bias per unit"
 // Two units; x has two real units read by both, s has three binary units of which unit 0 reads 0 and 2, unit
 // 1 reads 1.
 TEST_CASE_TEMPLATE("weights lie edge by edge and unit by unit", S, float, double) {
-  const Connectivity wiring(3, {{0, 2}, {1}});
+  const Connectivity wiring = wired(3, {{0, 2}, {1}});
   const std::vector<ParentShape> parents = {
       {.name = "x", .units = 2},
       {.name = "s", .units = 3, .encoding = scalar_encoding({-1, 1}), .connectivity = &wiring}};

@@ -39,7 +39,7 @@ TEST_CASE("a Categorical population has a row of weights per unit and class") {
   CHECK(shape.encoding.value(3, 2) == 0);
   CHECK(blocks_of(shape) == "weights/x 10x3 weights/y 10x2 weights/k 10x8 bias 10x1 ");
   CHECK(shape.parameter_count() == 30 + 20 + 80 + 10);
-  const Connectivity wiring(2, {{1}, {0, 1}});
+  const Connectivity wiring = wired(2, {{1}, {0, 1}});
   const std::vector<ParentShape> sparse = {
       {.name = "k", .units = 2, .encoding = one_hot_encoding(4), .connectivity = &wiring}};
   CHECK(blocks_of(Categorical{.classes = 3, .units = 2}.shape(sparse)) == "weights/k 36x1 bias 6x1 ");
@@ -48,7 +48,7 @@ TEST_CASE("a Categorical population has a row of weights per unit and class") {
 // Two units of three classes. x has two real units, read by all; s has three binary units of which unit 0
 // reads 0 and 2 and unit 1 reads 1. Weights: edge by edge, then unit by unit, then class by class.
 TEST_CASE_TEMPLATE("weights lie edge by edge and unit by unit and class by class", S, float, double) {
-  const Connectivity wiring(3, {{0, 2}, {1}});
+  const Connectivity wiring = wired(3, {{0, 2}, {1}});
   const std::vector<ParentShape> parents = {
       {.name = "x", .units = 2},
       {.name = "s", .units = 3, .encoding = scalar_encoding({-1, 1}), .connectivity = &wiring}};
@@ -76,7 +76,7 @@ TEST_CASE_TEMPLATE("weights lie edge by edge and unit by unit and class by class
 }
 
 TEST_CASE("the gradient of a Categorical population is that of its log-probabilities") {
-  const Connectivity wiring(5, {{0, 1, 3}, {}, {4}});
+  const Connectivity wiring = wired(5, {{0, 1, 3}, {}, {4}});
   const std::vector<ParentShape> sparse = {
       {.name = "x", .units = 5, .connectivity = &wiring},
       {.name = "k", .units = 5, .encoding = one_hot_encoding(3), .connectivity = &wiring},
