@@ -7,6 +7,8 @@
 // have been right.
 #include <unistd.h>
 
+#include <algorithm>
+#include <cstdlib>
 #include <vector>
 
 #include <hindsight/hindsight.hpp>
@@ -15,7 +17,7 @@
 
 using namespace hindsight;
 
-constexpr int signs = 32, actions = 4, batch = 4, steps = 4000, seeds = 5;
+constexpr int signs = 32, actions = 4, batch = 4, steps = 3000;
 constexpr double optimum = 0.9, guessing = (0.9 + 3 * 0.1) / actions;
 
 struct Net {
@@ -30,7 +32,7 @@ Net build() {
   net.x = graph.input("x", signs);
   const NodeId a = graph.add("a", Bernoulli{.units = 16}, {net.x});
   const NodeId b = graph.add("b", Bernoulli{.units = 8, .values = zero_one}, {net.x});
-  const NodeId c = graph.add("c", Bernoulli{.units = 8}, {Edge{a, Pattern::random(0.25, 2)}});
+  const NodeId c = graph.add("c", Bernoulli{.units = 16}, {Edge{a, Pattern::random(0.25, 2)}});
   net.action = graph.add("action", Categorical{.classes = actions}, {c, Edge{b, Pattern::random(0.5, 1)}});
   net.reward = graph.reward("reward", {net.action});
   return net;
@@ -107,14 +109,17 @@ double evaluate(const Net& net, const Model& model) {
   return 0.1 + 0.8 * right / (rounds * batch);
 }
 
-double mean_over_seeds(const Net& net, const std::string& label) {
+double mean_over_seeds(const Net& net, int seeds, const std::string& label) {
   ProgressBar bar(label, seeds * steps);
   double mean = 0;
-  for (std::uint64_t seed = 1; seed <= seeds; ++seed) mean += evaluate(net, train(net, seed, bar)) / seeds;
+  for (int seed = 1; seed <= seeds; ++seed)
+    mean += evaluate(net, train(net, static_cast<std::uint64_t>(seed), bar)) / seeds;
   return mean;
 }
 
-int main() {
+/// quick_start [seeds]
+int main(int argc, char** argv) {
+  const int seeds = argc > 1 ? std::max(std::atoi(argv[1]), 1) : 20;
   const Net net = build();
   const Report report = validate(net.graph);
   if (isatty(STDOUT_FILENO) == 1)
@@ -126,9 +131,10 @@ int main() {
   for (int i = 0; i < net.graph.node_count(); ++i)
     if (!net.graph.is_input({i})) all_reinforce.graph.estimate_with({i}, Reinforce{});
 
-  const double hnca = mean_over_seeds(net, "HNCA");
-  const double reinforce = mean_over_seeds(all_reinforce, "REINFORCE");
-  fmt::print("\n  expected reward after {} samples, mean of {} seeds\n", steps * batch, seeds);
+  const double hnca = mean_over_seeds(net, seeds, "HNCA");
+  const double reinforce = mean_over_seeds(all_reinforce, seeds, "REINFORCE");
+  fmt::print("\n  expected reward after {} samples, mean of {} seed{}\n", steps * batch, seeds,
+             seeds == 1 ? "" : "s");
   fmt::print("    best possible            {:.3f}\n", optimum);
   fmt::print("    HNCA                     {:.3f}\n", hnca);
   fmt::print("    REINFORCE, same samples  {:.3f}\n", reinforce);
