@@ -15,31 +15,6 @@ namespace {
 
 std::size_t index(NodeId node) { return static_cast<std::size_t>(node.index); }
 
-/// Nodes by level, then by kind (in order of first appearance), then in order of addition: what is lowered
-/// together lies together, and so do the features of parents that were added one after another.
-struct Group {
-  int level;
-  int kind;  ///< -1: input
-  std::vector<int> nodes;
-};
-
-std::vector<Group> group(const Graph& graph) {
-  const std::vector<int> level = levels(graph);
-  std::map<std::type_index, int> kinds;
-  std::map<std::pair<int, int>, Group> groups;
-  for (int i = 0; i < graph.node_count(); ++i) {
-    const int kind =
-        graph.is_input({i})
-            ? -1
-            : kinds.emplace(graph.node({i})->type(), static_cast<int>(kinds.size())).first->second;
-    const int at = level[static_cast<std::size_t>(i)];
-    groups.emplace(std::pair{at, kind}, Group{at, kind, {}}).first->second.nodes.push_back(i);
-  }
-  std::vector<Group> ordered;
-  for (auto& [key, members] : groups) ordered.push_back(std::move(members));
-  return ordered;
-}
-
 /// Per node and unit: how many logits of the whole graph read it.
 std::vector<std::vector<std::size_t>> fan_out(const Graph& graph) {
   std::vector<std::vector<std::size_t>> readers;
@@ -79,20 +54,36 @@ Plan<S>::Plan(const Graph& graph, const std::vector<Assignment>& assignments, st
     : seed(seed_of_model) {
   refuse_oversize(graph, sizeof(S) + sizeof(double));
   for (int i = 0; i < graph.reward_count(); ++i) rewards.push_back(graph.name(RewardId{i}));
-  place(graph, assignments);
+  number_nodes(graph);
+  const std::vector<Group> groups = group(graph);
+  lay_out_rows(groups);
+  join_parents(graph, assignments);
+  lower(graph, groups);
   credit(assignments);
-  for (std::size_t i = 0; i < parameters.size(); ++i) by_path_.emplace(parameters[i].path, i);
 }
 
 template <class S>
-void Plan<S>::place(const Graph& graph, const std::vector<Assignment>& assignments) {
-  const auto count = static_cast<std::size_t>(graph.node_count());
-  std::vector<bool> wants_messages(count, false);
-  for (const Assignment& assignment : assignments)
-    if (assignment.estimator.needs().hindsight_steps > 0) wants_messages[index(assignment.node)] = true;
+auto Plan<S>::group(const Graph& graph) -> std::vector<Group> {
+  const std::vector<int> level = levels(graph);
+  std::map<std::type_index, int> kinds;
+  std::map<std::pair<int, int>, Group> groups;
+  for (int i = 0; i < graph.node_count(); ++i) {
+    const int kind =
+        graph.is_input({i})
+            ? -1
+            : kinds.emplace(graph.node({i})->type(), static_cast<int>(kinds.size())).first->second;
+    const int at = level[static_cast<std::size_t>(i)];
+    groups.emplace(std::pair{at, kind}, Group{at, kind, {}}).first->second.nodes.push_back(i);
+  }
+  std::vector<Group> ordered;
+  for (auto& [key, members] : groups) ordered.push_back(std::move(members));
+  return ordered;
+}
 
-  placements.resize(count);
-  for (std::size_t i = 0; i < count; ++i) {
+template <class S>
+void Plan<S>::number_nodes(const Graph& graph) {
+  placements.resize(static_cast<std::size_t>(graph.node_count()));
+  for (std::size_t i = 0; i < placements.size(); ++i) {
     const NodeId node{static_cast<int>(i)};
     Placement& at = placements[i];
     at.name = graph.name(node);
@@ -106,22 +97,31 @@ void Plan<S>::place(const Graph& graph, const std::vector<Assignment>& assignmen
       parameter_count += block.size();
     }
   }
+  for (std::size_t i = 0; i < parameters.size(); ++i) by_path_.emplace(parameters[i].path, i);
+}
 
-  const std::vector<Group> groups = group(graph);
+template <class S>
+void Plan<S>::lay_out_rows(std::span<const Group> groups) {
   for (const Group& members : groups)
     for (const int i : members.nodes) {
       Placement& at = placements[static_cast<std::size_t>(i)];
-      const auto its_units = static_cast<std::size_t>(at.shape.units);
+      const auto units = static_cast<std::size_t>(at.shape.units);
       at.feature_row = feature_rows;
       at.unit_row = unit_rows;
       at.table_row = table_rows;
-      feature_rows += its_units * static_cast<std::size_t>(members.kind < 0 ? 1 : at.shape.encoding.width);
-      if (members.kind < 0) continue;
-      unit_rows += its_units;
-      table_rows += its_units * static_cast<std::size_t>(at.shape.outcomes());
+      feature_rows += units * static_cast<std::size_t>(members.holds_inputs() ? 1 : at.shape.encoding.width);
+      if (members.holds_inputs()) continue;
+      unit_rows += units;
+      table_rows += units * static_cast<std::size_t>(at.shape.outcomes());
     }
+}
 
-  for (std::size_t i = 0; i < count; ++i)
+template <class S>
+void Plan<S>::join_parents(const Graph& graph, const std::vector<Assignment>& assignments) {
+  std::vector<bool> wants_messages(placements.size(), false);
+  for (const Assignment& assignment : assignments)
+    if (assignment.estimator.needs().hindsight_steps > 0) wants_messages[index(assignment.node)] = true;
+  for (std::size_t i = 0; i < placements.size(); ++i)
     for (const Graph::Parent& parent : graph.parents({static_cast<int>(i)})) {
       const Placement& from = placements[index(parent.node)];
       ParentShape shape{
@@ -132,10 +132,13 @@ void Plan<S>::place(const Graph& graph, const std::vector<Assignment>& assignmen
           {shape, from.feature_row, from.unit_row, from.table_row, wants_messages[index(parent.node)]});
       placements[i].parent_shapes.push_back(std::move(shape));
     }
+}
 
-  nodes_.reserve(count);
+template <class S>
+void Plan<S>::lower(const Graph& graph, std::span<const Group> groups) {
+  nodes_.reserve(placements.size());
   for (const Group& members : groups) {
-    if (members.kind < 0) continue;
+    if (members.holds_inputs()) continue;
     std::vector<AnyNode::Placed> placed;
     for (const int i : members.nodes) {
       nodes_.push_back(*graph.node({i}));

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -61,7 +62,20 @@ struct Plan {
   const ParameterPlace& parameter(std::string_view path) const;
 
  private:
-  void place(const Graph& graph, const std::vector<Assignment>& assignments);
+  /// Nodes that are lowered together, by level, then kind, then order of addition; they lie together in the
+  /// arena, and so do the features of parents that were added one after another.
+  struct Group {
+    int level = 0;
+    int kind = 0;  ///< in order of first appearance; -1: input
+    std::vector<int> nodes = {};
+    bool holds_inputs() const { return kind < 0; }
+  };
+  static std::vector<Group> group(const Graph& graph);
+
+  void number_nodes(const Graph& graph);
+  void lay_out_rows(std::span<const Group> groups);
+  void join_parents(const Graph& graph, const std::vector<Assignment>& assignments);
+  void lower(const Graph& graph, std::span<const Group> groups);
   void credit(std::vector<Assignment> assignments);
 
   std::unordered_map<std::string_view, std::size_t> by_path_;  ///< into `parameters`
