@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <memory>
 #include <ranges>
-#include <span>
 #include <type_traits>
 
 namespace hindsight {

@@ -189,6 +189,13 @@ void Executor<S>::check_weights(const Frame<S>& at, const CreditRun& credit) con
 }
 
 template <class S>
+std::size_t Executor<S>::sampled_entry(const Placement& at, std::size_t unit, std::size_t sample) const {
+  const auto outcome = static_cast<std::size_t>(run_.outcomes_[(at.unit_row + unit) * run_.stride_ + sample]);
+  const auto outcomes = static_cast<std::size_t>(at.shape.outcomes());
+  return (at.table_row + unit * outcomes + outcome) * run_.stride_ + sample;
+}
+
+template <class S>
 void Executor<S>::make_score_weights() {
   std::fill(run_.weights_.begin(), run_.weights_.end(), S(0));
   for (std::size_t n = 0; n < plan_.placements.size(); ++n) {
@@ -196,12 +203,7 @@ void Executor<S>::make_score_weights() {
     const Placement& at = plan_.placements[n];
     for (std::size_t unit = 0; unit < static_cast<std::size_t>(at.shape.units); ++unit)
       for (std::size_t i = 0; i < static_cast<std::size_t>(run_.samples_); ++i) {
-        const auto outcome =
-            static_cast<std::size_t>(run_.outcomes_[(at.unit_row + unit) * run_.stride_ + i]);
-        S& weight =
-            run_.weights_[(at.table_row + unit * static_cast<std::size_t>(at.shape.outcomes()) + outcome) *
-                              run_.stride_ +
-                          i];
+        S& weight = run_.weights_[sampled_entry(at, unit, i)];
         for (std::size_t r = 0; r < plan_.rewards.size(); ++r) weight += run_.signals_[r * run_.stride_ + i];
       }
   }
@@ -224,12 +226,9 @@ double Executor<S>::log_probability(int sample) const {
   for (std::size_t n = 0; n < plan_.placements.size(); ++n) {
     if (plan_.is_input[n]) continue;
     const Placement& at = plan_.placements[n];
-    for (std::size_t unit = 0; unit < static_cast<std::size_t>(at.shape.units); ++unit) {
-      const auto outcome = static_cast<std::size_t>(
-          run_.outcomes_[(at.unit_row + unit) * run_.stride_ + static_cast<std::size_t>(sample)]);
-      const std::size_t row = at.table_row + unit * static_cast<std::size_t>(at.shape.outcomes()) + outcome;
-      total += static_cast<double>(run_.log_probs_[row * run_.stride_ + static_cast<std::size_t>(sample)]);
-    }
+    for (std::size_t unit = 0; unit < static_cast<std::size_t>(at.shape.units); ++unit)
+      total +=
+          static_cast<double>(run_.log_probs_[sampled_entry(at, unit, static_cast<std::size_t>(sample))]);
   }
   return total;
 }

@@ -84,6 +84,8 @@ class Executor {
   void check_owner() const;
   void refuse_impossible_clamps(std::span<const ClampedOutcomes> clamps) const;
   void check_weights(const Frame<S>& at, const CreditRun& credit) const;
+  /// Where the tables hold the entry of the outcome that a unit sampled.
+  std::size_t sampled_entry(const Placement& at, std::size_t unit, std::size_t sample) const;
   /// The node a row of log-probabilities, evidence or weights belongs to.
   const Placement& owner(std::size_t table_row) const;
   [[noreturn]] void blame(std::size_t table_row, int sample) const;

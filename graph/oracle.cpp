@@ -65,7 +65,14 @@ class Batch {
       : model_(model),
         given_(inputs),
         functions_(rewards),
-        run_(model.workspace(static_cast<int>(capacity))) {}
+        run_(model.workspace(static_cast<int>(capacity))) {
+    const std::vector<std::string>& names = model.plan().rewards;
+    for (const RewardFunction& reward : rewards) {
+      const auto index = static_cast<std::size_t>(reward.reward.index);
+      subjects_.push_back(
+          fmt::format("the function of reward '{}'", index < names.size() ? names[index] : "?"));
+    }
+  }
 
   void fill(Odometer<S>& odometer, std::size_t samples) {
     const Plan<S>& plan = model_.plan();
@@ -80,7 +87,8 @@ class Batch {
       for (std::size_t n = 0; n < outcomes_.size(); ++n)
         outcomes_[n].insert(outcomes_[n].end(), odometer.outcomes()[n].begin(), odometer.outcomes()[n].end());
       for (std::size_t r = 0; r < functions_.size(); ++r)
-        values_[r].push_back(static_cast<S>(value_of(functions_[r], joint)));
+        values_[r].push_back(static_cast<S>(guarded_call({"reward-threw", nullptr, subjects_[r]},
+                                                         [&] { return functions_[r].value(joint); })));
     }
     Executor<S> executor = this->executor();
     std::vector<InputValues<S>> inputs;
@@ -127,18 +135,11 @@ class Batch {
   }
 
  private:
-  double value_of(const RewardFunction& reward, const JointOutcome& joint) const {
-    const auto index = static_cast<std::size_t>(reward.reward.index);
-    const std::vector<std::string>& names = model_.plan().rewards;
-    const std::string subject =
-        fmt::format("the function of reward '{}'", index < names.size() ? names[index] : "?");
-    return guarded_call({"reward-threw", nullptr, subject}, [&] { return reward.value(joint); });
-  }
-
   const BasicModel<S>& model_;
   std::span<const InputValues<S>> given_;
   std::span<const RewardFunction> functions_;
   BasicWorkspace<S> run_;
+  std::vector<std::string> subjects_;  ///< how a failing reward function is called
   std::vector<std::vector<S>> features_, values_;
   std::vector<std::vector<Outcome>> outcomes_;
   std::vector<double> probabilities_;

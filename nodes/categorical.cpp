@@ -1,6 +1,5 @@
 #include <hindsight/nodes/categorical.hpp>
 
-#include <cmath>
 #include <vector>
 
 #include <fmt/format.h>

@@ -8,18 +8,12 @@
 #include <hindsight/hindsight.hpp>
 
 #include "support/finite_differences.hpp"
+#include "support/shapes.hpp"
 
 using namespace hindsight;
 using namespace hindsight::testing;
 
 namespace {
-
-std::string blocks_of(const Shape& shape) {
-  std::string text;
-  for (const ParameterBlock& block : shape.parameters)
-    text += fmt::format("{} {}x{} ", block.name, block.rows, block.cols);
-  return text;
-}
 
 const std::vector<ParentShape> three_parents = {
     {.name = "x", .units = 3},

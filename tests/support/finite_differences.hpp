@@ -12,14 +12,6 @@
 
 namespace hindsight::testing {
 
-/// Which units of a parent each unit of a child reads.
-inline Connectivity wired(int parent_units, const std::vector<std::vector<int>>& parents_of_unit) {
-  Pattern::Pairs pairs;
-  for (std::size_t child = 0; child < parents_of_unit.size(); ++child)
-    for (const int parent : parents_of_unit[child]) pairs.emplace_back(parent, static_cast<int>(child));
-  return *Pattern::pairs(pairs).connect({parent_units}, {static_cast<int>(parents_of_unit.size())}, "parent");
-}
-
 /// One sample of some parents: random outcomes with the features they show, random numbers for real-valued
 /// parents.
 struct MadeUpReading {
