@@ -1,7 +1,7 @@
 # Shortcuts around the CMake presets; `make help` lists them.
 
 PACKAGES := g++ make cmake ninja-build ccache clang-format \
-            libboost-graph-dev libeigen3-dev libfmt-dev doctest-dev librandom123-dev
+            libboost-graph-dev libeigen3-dev libfmt-dev libhwy-dev doctest-dev librandom123-dev
 SUDO := $(if $(filter 0,$(shell id -u)),,sudo)
 
 JOBS := $(shell nproc)

@@ -7,10 +7,17 @@
 #include <vector>
 
 #include <hindsight/core/ids.hpp>
+#include <hindsight/core/instruction_set.hpp>
 #include <hindsight/core/random.hpp>
 #include <hindsight/core/shape.hpp>
 
 namespace hindsight {
+
+/// Samples are worked in chunks of this many, so that results do not depend on how a batch is cut at its
+/// multiples.
+inline constexpr int chunk_samples = 64;
+/// Rows of samples are padded to a multiple of this many: whole vectors of any instruction set.
+inline constexpr std::size_t lane_padding = 16;
 
 /// One edge as the plan has laid it out. Rows are rows of a Frame.
 struct ParentPlace {
@@ -41,12 +48,14 @@ template <class S>
 struct Frame {
   const S* parameters = nullptr;
   S* gradient = nullptr;
+  bool starts_sum = false;  ///< what accumulate finds in the gradient is of no account: overwrite it
   S* features = nullptr;
   Outcome* outcomes = nullptr;
   S* log_probs = nullptr;
   S* evidence = nullptr;
   S* weights = nullptr;
   const std::uint8_t* clamped = nullptr;  ///< per unit row: keep the outcome that is there
+  S* tables = nullptr;                    ///< of this block
   S* scratch = nullptr;
   Outcome* outcome_scratch = nullptr;
   std::size_t stride = 0;
@@ -54,6 +63,7 @@ struct Frame {
   int samples = 0;
   std::uint64_t seed = 0;
   StreamPosition position;
+  InstructionSet instructions = InstructionSet::baseline;
 
   S* feature(std::size_t row) const { return features + row * stride; }
   Outcome* outcome(std::size_t row) const { return outcomes + row * stride; }
@@ -77,11 +87,16 @@ class Block {
   /// Computes log-probabilities, samples (or keeps clamped outcomes), writes features. A log-probability that
   /// could not be computed is written as NaN.
   virtual void forward(const Frame<S>&) const = 0;
+  /// Tables that depend on the weights alone, made in independent parts before the messages of each backward
+  /// pass.
+  virtual std::size_t table_size() const { return 0; }
+  virtual int table_parts() const { return 0; }
+  virtual void prepare(const Frame<S>&, int /*first*/, int /*last*/) const {}
   /// Adds to the evidence of the parents that want messages. Uses nothing from the block's own children.
   virtual void send_messages(const Frame<S>&) const = 0;
   /// The gradient is made row by row so that rows can be shared out; every parameter belongs to one row.
   virtual int rows() const = 0;
-  /// gradient += Σ weight·∇log π over the chunk, for rows first … last-1.
+  /// gradient += Σ weight·∇log π over the chunk, for rows first … last-1; or =, if the frame starts the sum.
   virtual void accumulate(const Frame<S>&, int first, int last) const = 0;
 
   virtual ScratchSize scratch(int lanes) const = 0;

@@ -10,6 +10,7 @@
 
 #include <hindsight/core/diagnostics.hpp>
 #include <hindsight/core/ids.hpp>
+#include <hindsight/core/instruction_set.hpp>
 
 namespace hindsight {
 
@@ -52,6 +53,7 @@ struct LocalView {
   const Outcome* sampled = nullptr;  ///< row unit
   const S* evidence = nullptr;  ///< row unit·outcomes + k: log P(children | k) - log P(children | sampled)
   const S* signal = nullptr;    ///< one per sample: the reward's share of the gradient
+  InstructionSet instructions = InstructionSet::baseline;  ///< that the plan was compiled for
 
   std::size_t row(int unit, int outcome) const {
     return (static_cast<std::size_t>(unit) * static_cast<std::size_t>(outcomes) +

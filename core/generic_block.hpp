@@ -70,6 +70,8 @@ class GenericBlock final : public Block<S> {
 
   void accumulate(const Frame<S>& frame, int, int) const override {
     const std::span<S> weights = first_table(frame);
+    S* const gradient = frame.gradient + at_.first_parameter;
+    if (frame.starts_sum) std::fill_n(gradient, at_.shape.parameter_count(), S(0));
     for (int i = 0; i < frame.samples; ++i) {
       bool any = false;
       for (std::size_t row = 0; row < table_; ++row) {
@@ -80,7 +82,7 @@ class GenericBlock final : public Block<S> {
       const Reading<S> reading = gather(frame, i);
       guarded("its accumulate", [&] {
         node_.accumulate(theta(frame), reading, std::span<const S>(weights),
-                         std::span(frame.gradient + at_.first_parameter, at_.shape.parameter_count()));
+                         std::span(gradient, at_.shape.parameter_count()));
       });
     }
   }

@@ -1,8 +1,12 @@
 #include <hindsight/core/random.hpp>
 
+#include <algorithm>
 #include <cstddef>
 
 #include <Random123/philox.h>
+
+#include <hindsight/core/instruction_set.hpp>
+#include <hindsight/core/vector_kernels.hpp>
 
 namespace hindsight {
 
@@ -15,16 +19,14 @@ std::array<std::uint32_t, 4> philox(std::uint64_t seed, const std::array<std::ui
 
 template <class S>
 void draw_uniforms(std::uint64_t seed, const StreamPosition& position, std::uint32_t unit, std::span<S> out) {
-  const std::uint32_t first_word = stream_word(Purpose::sampling, position.stream);
-  std::array<std::uint32_t, 4> words{};
-  std::uint32_t quartet = 0;
-  for (std::size_t i = 0; i < out.size(); ++i) {
-    const std::uint32_t sample = position.first_sample + static_cast<std::uint32_t>(i);
-    if (i == 0 || sample / 4 != quartet) {
-      quartet = sample / 4;
-      words = philox(seed, {first_word, position.step, unit, quartet});
-    }
-    out[i] = to_uniform<S>(words[sample % 4]);
+  constexpr std::size_t at_once = 64;
+  std::array<S, at_once + 8> drawn;
+  StreamPosition at = position;
+  for (std::size_t i = 0; i < out.size(); i += at_once, at.first_sample += at_once) {
+    const std::size_t count = std::min(at_once, out.size() - i);
+    const std::size_t first = vector_kernels<S>(available_instruction_sets().back())
+                                  .draw_uniforms(seed, at, std::span(&unit, 1), count, drawn.data());
+    std::copy_n(drawn.data() + first, count, out.data() + i);
   }
 }
 

@@ -6,12 +6,15 @@
 #include <fmt/format.h>
 
 #include <hindsight/core/callback.hpp>
+#include <hindsight/core/vector_kernels.hpp>
+#include <hindsight/graph/parallel.hpp>
 
 namespace hindsight {
 
 template <class S>
-BasicWorkspace<S> Executor<S>::make_workspace(std::shared_ptr<const Plan<S>> plan, int capacity) {
-  return BasicWorkspace<S>(std::move(plan), capacity);
+BasicWorkspace<S> Executor<S>::make_workspace(std::shared_ptr<const Plan<S>> plan, int capacity,
+                                              const WorkspaceOptions& options) {
+  return BasicWorkspace<S>(std::move(plan), capacity, options);
 }
 
 template <class S>
@@ -58,7 +61,8 @@ void Executor<S>::check_owner() const {
 }
 
 template <class S>
-Frame<S> Executor<S>::frame(int chunk) const {
+Frame<S> Executor<S>::frame(int chunk, int worker) const {
+  const auto thread = static_cast<std::size_t>(worker);
   const auto first = static_cast<std::size_t>(chunk) * chunk_samples;
   const int samples = std::min(chunk_samples, run_.samples_ - chunk * chunk_samples);
   constexpr int padding = static_cast<int>(lane_padding);
@@ -70,27 +74,38 @@ Frame<S> Executor<S>::frame(int chunk) const {
                  .evidence = run_.evidence_.data() + first,
                  .weights = run_.weights_.data() + first,
                  .clamped = run_.clamped_.data(),
-                 .scratch = run_.scratch_.data(),
-                 .outcome_scratch = run_.outcome_scratch_.data(),
+                 .scratch = run_.scratch_.data() + thread * run_.scratch_stride_,
+                 .outcome_scratch = run_.outcome_scratch_.data() + thread * run_.outcome_scratch_stride_,
                  .stride = run_.stride_,
                  .lanes = (samples + padding - 1) / padding * padding,
                  .samples = samples,
                  .seed = plan_.seed,
-                 .position = run_.position_};
+                 .position = run_.position_,
+                 .instructions = plan_.instructions};
   frame.position.first_sample += static_cast<std::uint32_t>(first);
   return frame;
 }
 
 template <class S>
 void Executor<S>::sample() {
-  for (int chunk = 0; chunk < chunks(); ++chunk)
+  for_each_item(chunks(), run_.threads_, [&](int chunk, int worker) {
+    const Frame<S> at = frame(chunk, worker);
     for (const auto& block : plan_.blocks)
-      guarded_call({"node-threw", nullptr, "the forward of a block"}, [&] { block->forward(frame(chunk)); });
+      guarded_call({"node-threw", nullptr, "the forward of a block"}, [&] { block->forward(at); });
+    refuse_nan(chunk);
+  });
+}
+
+template <class S>
+void Executor<S>::refuse_nan(int chunk) const {
+  const Frame<S> at = frame(chunk, 0);
+  if (!vector_kernels<S>(at.instructions)
+           .any_nan(at.log_probs, at.stride, plan_.table_rows, static_cast<std::size_t>(at.samples)))
+    return;
   for (std::size_t row = 0; row < plan_.table_rows; ++row) {
-    const S* const values = run_.log_probs_.data() + row * run_.stride_;
-    const S* const bad =
-        std::find_if(values, values + run_.samples_, [](S value) { return std::isnan(value); });
-    if (bad != values + run_.samples_) blame(row, static_cast<int>(bad - values));
+    const S* const values = at.log_prob(row);
+    const S* const bad = std::find_if(values, values + at.samples, [](S value) { return std::isnan(value); });
+    if (bad != values + at.samples) blame(row, chunk * chunk_samples + static_cast<int>(bad - values));
   }
 }
 
@@ -132,12 +147,28 @@ void Executor<S>::share(std::span<const S> shares) {
 }
 
 template <class S>
+void Executor<S>::prepare_tables() {
+  for_each_item(static_cast<int>(run_.table_slices_.size()), run_.threads_, [&](int item, int worker) {
+    const auto& [block, first, last] = run_.table_slices_[static_cast<std::size_t>(item)];
+    Frame<S> at = frame(0, worker);
+    at.tables = run_.tables_.data() + plan_.first_table[block];
+    guarded_call({"node-threw", nullptr, "the prepare of a block"},
+                 [&] { plan_.blocks[block]->prepare(at, first, last); });
+  });
+}
+
+template <class S>
 void Executor<S>::send_messages() {
+  prepare_tables();
   std::fill(run_.evidence_.begin(), run_.evidence_.end(), S(0));
-  for (int chunk = 0; chunk < chunks(); ++chunk)
-    for (const auto& block : plan_.blocks)
+  for_each_item(chunks(), run_.threads_, [&](int chunk, int worker) {
+    Frame<S> at = frame(chunk, worker);
+    for (std::size_t b = 0; b < plan_.blocks.size(); ++b) {
+      at.tables = run_.tables_.data() + plan_.first_table[b];
       guarded_call({"node-threw", nullptr, "the send_messages of a block"},
-                   [&] { block->send_messages(frame(chunk)); });
+                   [&] { plan_.blocks[b]->send_messages(at); });
+    }
+  });
 }
 
 template <class S>
@@ -149,8 +180,8 @@ void Executor<S>::forget_evidence(int sample) {
 template <class S>
 void Executor<S>::make_weights() {
   std::fill(run_.weights_.begin(), run_.weights_.end(), S(0));
-  for (int chunk = 0; chunk < chunks(); ++chunk) {
-    const Frame<S> at = frame(chunk);
+  for_each_item(chunks(), run_.threads_, [&](int chunk, int worker) {
+    const Frame<S> at = frame(chunk, worker);
     for (const CreditRun& credit : plan_.credits) {
       const LocalView<S> view{.units = credit.units,
                               .outcomes = credit.outcomes,
@@ -161,18 +192,22 @@ void Executor<S>::make_weights() {
                               .evidence = at.evidence_of(credit.table_row),
                               .signal = run_.signals_.data() +
                                         static_cast<std::size_t>(credit.reward) * run_.stride_ +
-                                        static_cast<std::size_t>(chunk) * chunk_samples};
+                                        static_cast<std::size_t>(chunk) * chunk_samples,
+                              .instructions = at.instructions};
       guarded_call({"estimator-threw", &credit.node, "its estimator"}, [&] {
         credit.estimator.add_weights(view, WeightTable<S>{&view, at.weight(credit.table_row)});
       });
       check_weights(at, credit);
     }
-  }
+  });
 }
 
 template <class S>
 void Executor<S>::check_weights(const Frame<S>& at, const CreditRun& credit) const {
   const auto rows = static_cast<std::size_t>(credit.units) * static_cast<std::size_t>(credit.outcomes);
+  if (vector_kernels<S>(at.instructions)
+          .all_finite(at.weight(credit.table_row), at.stride, rows, static_cast<std::size_t>(at.samples)))
+    return;
   for (std::size_t row = credit.table_row; row < credit.table_row + rows; ++row) {
     const S* const weights = at.weight(row);
     const S* const bad =
@@ -211,12 +246,16 @@ void Executor<S>::make_score_weights() {
 
 template <class S>
 void Executor<S>::accumulate(bool continues) {
-  if (!continues) std::fill(run_.gradient_.begin(), run_.gradient_.end(), S(0));
   run_.sum_is_whole_ = false;
-  for (const auto& block : plan_.blocks)
-    for (int chunk = 0; chunk < chunks(); ++chunk)
+  for_each_item(static_cast<int>(run_.row_slices_.size()), run_.threads_, [&](int item, int worker) {
+    const auto& [block, first, last] = run_.row_slices_[static_cast<std::size_t>(item)];
+    for (int chunk = 0; chunk < chunks(); ++chunk) {
+      Frame<S> at = frame(chunk, worker);
+      at.starts_sum = chunk == 0 && !continues;
       guarded_call({"node-threw", nullptr, "the accumulate of a block"},
-                   [&] { block->accumulate(frame(chunk), 0, block->rows()); });
+                   [&] { plan_.blocks[block]->accumulate(at, first, last); });
+    }
+  });
   run_.sum_is_whole_ = true;
 }
 

@@ -10,12 +10,6 @@
 
 namespace hindsight {
 
-/// Samples are worked in chunks of this many, so that results do not depend on how a batch is cut at its
-/// multiples.
-inline constexpr int chunk_samples = 64;
-/// Rows are padded to whole vectors of any instruction set.
-inline constexpr std::size_t lane_padding = 16;
-
 /// What an input is in every sample: samples × units.
 template <class S>
 struct InputValues {
@@ -54,7 +48,8 @@ class Executor {
   Executor(const Plan<S>& plan, std::span<const S> parameters, BasicWorkspace<S>& run)
       : plan_(plan), parameters_(parameters), run_(run) {}
 
-  static BasicWorkspace<S> make_workspace(std::shared_ptr<const Plan<S>> plan, int capacity);
+  static BasicWorkspace<S> make_workspace(std::shared_ptr<const Plan<S>> plan, int capacity,
+                                          const WorkspaceOptions& options);
 
   void forward(std::span<const InputValues<S>> inputs, const ForwardOptions& options);
   void backward(std::span<const RewardValues<S>> rewards, const BackwardOptions& options);
@@ -67,6 +62,7 @@ class Executor {
   void load_rewards(std::span<const RewardValues<S>> rewards);
   /// Each sample's share of the gradient.
   void share(std::span<const S> shares);
+  /// Makes the tables that depend on the weights alone, then sends all messages.
   void send_messages();
   /// Evidence about what cannot have happened is meaningless; without it the sample counts for nothing.
   void forget_evidence(int sample);
@@ -80,7 +76,10 @@ class Executor {
 
  private:
   int chunks() const { return (run_.samples_ - 1) / chunk_samples + 1; }
-  Frame<S> frame(int chunk) const;
+  /// What a block sees of one chunk on one of the workspace's threads.
+  Frame<S> frame(int chunk, int worker) const;
+  void prepare_tables();
+  void refuse_nan(int chunk) const;
   void check_owner() const;
   void refuse_impossible_clamps(std::span<const ClampedOutcomes> clamps) const;
   void check_weights(const Frame<S>& at, const CreditRun& credit) const;

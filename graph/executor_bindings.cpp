@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <hindsight/core/report.hpp>
+#include <hindsight/core/vector_kernels.hpp>
 #include <hindsight/graph/executor.hpp>
 
 namespace hindsight {
@@ -35,6 +36,29 @@ void check_bindings(const Bindings& bindings, std::size_t count, std::vector<std
               .message = fmt::format("{} '{}' is given twice as {}", words.noun,
                                      name_of(static_cast<std::size_t>(index)), words.as),
               .help = {"give it once"}});
+  }
+}
+
+/// The units of one sample lie side by side, so that samples can be worked by vectors.
+template <class S>
+bool has_contiguous_samples(const MatrixView<const S>& values) {
+  return values.col_stride() == 1 && values.row_stride() >= 0;
+}
+
+template <class S>
+void refuse_not_finite(const std::string& input, const MatrixView<const S>& values,
+                       InstructionSet instructions) {
+  for (std::ptrdiff_t i = 0; i < values.rows(); ++i) {
+    if (has_contiguous_samples(values) && vector_kernels<S>(instructions)
+                                              .all_finite(values.data() + i * values.row_stride(), 0, 1,
+                                                          static_cast<std::size_t>(values.cols())))
+      continue;
+    for (std::ptrdiff_t unit = 0; unit < values.cols(); ++unit)
+      if (!std::isfinite(values(i, unit)))
+        refuse({.code = "input-not-finite",
+                .node = input,
+                .message = fmt::format("its value in sample {}, unit {} is {}", i, unit, values(i, unit)),
+                .help = {"clean the data: inputs must be finite numbers"}});
   }
 }
 
@@ -80,20 +104,21 @@ void Executor<S>::load_inputs(std::span<const InputValues<S>> inputs, int wanted
                                      run_.capacity_),
               .help = {samples < 1 ? std::string("give at least one sample")
                                    : fmt::format("auto run = model.workspace({});", samples)}});
-    for (std::ptrdiff_t unit = 0; unit < values.cols(); ++unit)
-      for (std::ptrdiff_t i = 0; i < samples; ++i)
-        if (!std::isfinite(values(i, unit)))
-          refuse({.code = "input-not-finite",
-                  .node = at.name,
-                  .message = fmt::format("its value in sample {}, unit {} is {}", i, unit, values(i, unit)),
-                  .help = {"clean the data: inputs must be finite numbers"}});
+    refuse_not_finite(at.name, values, plan_.instructions);
   }
   run_.samples_ = static_cast<int>(samples);
   for (const auto& [node, values] : inputs) {
     const Placement& at = plan_.placements[static_cast<std::size_t>(node.index)];
+    S* const rows = run_.features_.data() + at.feature_row * run_.stride_;
+    if (has_contiguous_samples(values))
+      vector_kernels<S>(plan_.instructions)
+          .transpose(values.data(), static_cast<std::size_t>(values.row_stride()),
+                     static_cast<std::size_t>(samples), static_cast<std::size_t>(values.cols()), rows,
+                     run_.stride_);
     for (std::ptrdiff_t unit = 0; unit < values.cols(); ++unit) {
-      S* const row = run_.features_.data() + (at.feature_row + static_cast<std::size_t>(unit)) * run_.stride_;
-      for (std::ptrdiff_t i = 0; i < samples; ++i) row[i] = values(i, unit);
+      S* const row = rows + static_cast<std::size_t>(unit) * run_.stride_;
+      if (!has_contiguous_samples(values))
+        for (std::ptrdiff_t i = 0; i < samples; ++i) row[i] = values(i, unit);
       std::fill(row + samples, row + run_.stride_, S(0));
     }
   }
@@ -187,10 +212,11 @@ void Executor<S>::load_rewards(std::span<const RewardValues<S>> rewards) {
                 .help = {"give finite rewards; use 0 where there is none"}});
     }
   }
-  for (const auto& [reward, values] : rewards)
-    for (int i = 0; i < run_.samples_; ++i)
-      run_.signals_[static_cast<std::size_t>(reward.index) * run_.stride_ + static_cast<std::size_t>(i)] =
-          values.cols() == 1 ? values(i, 0) : values(0, i);
+  for (const auto& [reward, values] : rewards) {
+    S* const signal = run_.signals_.data() + static_cast<std::size_t>(reward.index) * run_.stride_;
+    for (int i = 0; i < run_.samples_; ++i) signal[i] = values.cols() == 1 ? values(i, 0) : values(0, i);
+    std::fill(signal + run_.samples_, signal + run_.stride_, S(0));
+  }
 }
 
 template void Executor<float>::load_inputs(std::span<const InputValues<float>>, int);

@@ -1,21 +1,44 @@
 #include <hindsight/graph/model.hpp>
 
+#include <algorithm>
+
+#include <fmt/format.h>
+
 #include <hindsight/core/report.hpp>
 
 namespace hindsight {
+namespace {
+
+InstructionSet choose_instructions(std::optional<InstructionSet> wanted) {
+  const std::vector<InstructionSet>& available = available_instruction_sets();
+  if (!wanted) return available.back();
+  if (std::find(available.begin(), available.end(), *wanted) == available.end()) {
+    std::string known;
+    for (const InstructionSet set : available)
+      known += fmt::format("{}{}", known.empty() ? "" : ", ", name(set));
+    refuse(
+        {.code = "instruction-set",
+         .message = fmt::format("this machine cannot run a plan for {}; it runs: {}", name(*wanted), known),
+         .help = {"compile(graph)   // takes the fastest that the machine has"}});
+  }
+  return *wanted;
+}
+
+}  // namespace
 
 template <class S>
 BasicModel<S>::BasicModel(const Graph& graph, const Catalogue& catalogue, const CompileOptions& options) {
   Examination examination = examine(graph, catalogue);
   if (!examination.report.admissible()) throw Error(std::move(examination.report));
   report_ = std::make_shared<const Report>(std::move(examination.report));
-  plan_ = std::make_shared<const Plan<S>>(graph, examination.assignments, options.seed);
+  plan_ = std::make_shared<const Plan<S>>(graph, examination.assignments, options.seed,
+                                          choose_instructions(options.instructions));
   parameters_ = plan_->initial_parameters(graph);
 }
 
 template <class S>
-BasicWorkspace<S> BasicModel<S>::workspace(int capacity) const {
-  return Executor<S>::make_workspace(plan_, capacity);
+BasicWorkspace<S> BasicModel<S>::workspace(int capacity, const WorkspaceOptions& options) const {
+  return Executor<S>::make_workspace(plan_, capacity, options);
 }
 
 template <class S>

@@ -4,12 +4,14 @@
 #include <cstdint>
 #include <initializer_list>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include <hindsight/core/catalogue.hpp>
+#include <hindsight/core/instruction_set.hpp>
 #include <hindsight/core/matrix_view.hpp>
 #include <hindsight/graph/executor.hpp>
 #include <hindsight/graph/graph.hpp>
@@ -25,7 +27,8 @@ struct ParameterRange {
 };
 
 struct CompileOptions {
-  std::uint64_t seed = 0;  ///< of initial parameters and of all sampling
+  std::uint64_t seed = 0;                           ///< of initial parameters and of all sampling
+  std::optional<InstructionSet> instructions = {};  ///< none: the fastest this machine has
 };
 
 /// A graph that is ready to run: an immutable plan and one flat vector of parameters. Running it changes only
@@ -37,7 +40,7 @@ class BasicModel {
   BasicModel(const Graph&, const Catalogue&, const CompileOptions&);
 
   /// Memory for batches of up to `capacity` samples.
-  BasicWorkspace<S> workspace(int capacity) const;
+  BasicWorkspace<S> workspace(int capacity, const WorkspaceOptions& options = {}) const;
 
   /// Samples every node, from the inputs on.
   void forward(BasicWorkspace<S>& run, std::span<const InputValues<S>> inputs,

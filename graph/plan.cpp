@@ -50,8 +50,9 @@ void refuse_oversize(const Graph& graph, std::size_t bytes_per_parameter) {
 }  // namespace
 
 template <class S>
-Plan<S>::Plan(const Graph& graph, const std::vector<Assignment>& assignments, std::uint64_t seed_of_model)
-    : seed(seed_of_model) {
+Plan<S>::Plan(const Graph& graph, const std::vector<Assignment>& assignments, std::uint64_t seed_of_model,
+              InstructionSet instruction_set)
+    : seed(seed_of_model), instructions(instruction_set) {
   refuse_oversize(graph, sizeof(S) + sizeof(double));
   for (int i = 0; i < graph.reward_count(); ++i) rewards.push_back(graph.name(RewardId{i}));
   number_nodes(graph);
@@ -153,7 +154,11 @@ void Plan<S>::lower(const Graph& graph, std::span<const Group> groups) {
               .message = fmt::format("the lower of its type ({}) gave no block, or one that is null",
                                      nodes_.back().kind()),
               .help = {"return blocks that cover every member of the group, or leave lower out"}});
-    for (auto& block : lowered) blocks.push_back(std::move(block));
+    for (auto& block : lowered) {
+      first_table.push_back(table_scalars);
+      table_scalars += (block->table_size() + lane_padding - 1) / lane_padding * lane_padding;
+      blocks.push_back(std::move(block));
+    }
   }
 }
 

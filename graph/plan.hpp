@@ -11,6 +11,7 @@
 
 #include <hindsight/core/block.hpp>
 #include <hindsight/core/estimator.hpp>
+#include <hindsight/core/instruction_set.hpp>
 #include <hindsight/core/node.hpp>
 #include <hindsight/graph/graph.hpp>
 #include <hindsight/graph/validator.hpp>
@@ -39,11 +40,13 @@ struct CreditRun {
 /// The compiled schedule. Immutable: everything that changes while it runs is in a workspace.
 template <class S>
 struct Plan {
-  Plan(const Graph& graph, const std::vector<Assignment>& assignments, std::uint64_t seed_of_model);
+  Plan(const Graph& graph, const std::vector<Assignment>& assignments, std::uint64_t seed_of_model,
+       InstructionSet instruction_set);
   Plan(const Plan&) = delete;
   Plan& operator=(const Plan&) = delete;
 
   std::uint64_t seed = 0;
+  InstructionSet instructions = InstructionSet::baseline;
   std::vector<Placement>
       placements;  ///< per node, in order of addition; an input has features and nothing else
   std::vector<bool> is_input;
@@ -51,8 +54,9 @@ struct Plan {
   std::vector<ParameterPlace>
       parameters;  ///< in canonical order: nodes as added, per node its edges, then its bias
   std::vector<CreditRun> credits;
-  Blocks<S> blocks;  ///< in the order of the forward pass
-  std::size_t feature_rows = 0, unit_rows = 0, table_rows = 0, parameter_count = 0;
+  Blocks<S> blocks;                      ///< in the order of the forward pass
+  std::vector<std::size_t> first_table;  ///< per block: where its tables begin
+  std::size_t feature_rows = 0, unit_rows = 0, table_rows = 0, parameter_count = 0, table_scalars = 0;
 
   /// Where learning starts. Takes the graph that was compiled.
   std::vector<S> initial_parameters(const Graph& graph) const;

@@ -1,6 +1,7 @@
 #include <hindsight/graph/workspace.hpp>
 
 #include <algorithm>
+#include <thread>
 
 #include <fmt/format.h>
 
@@ -12,35 +13,52 @@
 namespace hindsight {
 namespace {
 
+constexpr int most_threads = 256;
+
+std::size_t padded(std::size_t count) { return (count + lane_padding - 1) / lane_padding * lane_padding; }
+
 /// Rows hold whole cache lines. A stride that is a large power of two would send every row to the same cache
 /// sets.
 std::size_t row_stride(int capacity) {
-  const auto samples = static_cast<std::size_t>(capacity);
-  const std::size_t padded = (samples + lane_padding - 1) / lane_padding * lane_padding;
-  return padded % 256 == 0 ? padded + lane_padding : padded;
+  const std::size_t samples = padded(static_cast<std::size_t>(capacity));
+  return samples % 256 == 0 ? samples + lane_padding : samples;
 }
 
 }  // namespace
 
 template <class S>
-BasicWorkspace<S>::BasicWorkspace(std::shared_ptr<const Plan<S>> plan, int capacity)
-    : plan_(std::move(plan)), capacity_(capacity) {
+BasicWorkspace<S>::BasicWorkspace(std::shared_ptr<const Plan<S>> plan, int capacity,
+                                  const WorkspaceOptions& options)
+    : plan_(std::move(plan)), capacity_(capacity), threads_(options.threads) {
   if (capacity < 1)
     refuse({.code = "batch-size",
             .message = fmt::format("a workspace for {} samples cannot run; it holds at least 1", capacity),
             .help = {"model.workspace(16)"}});
+  if (options.threads < 1 || options.threads > most_threads)
+    refuse(
+        {.code = "thread-count",
+         .message = fmt::format("a workspace runs on 1 to {} threads, not on {}; this machine has {} cores",
+                                most_threads, options.threads, std::thread::hardware_concurrency()),
+         .help = {fmt::format(
+             "model.workspace({}, {{.threads = {}}})", capacity,
+             std::clamp(static_cast<int>(std::thread::hardware_concurrency()), 1, most_threads))}});
   stride_ = row_stride(capacity);
-  ScratchSize scratch;
-  for (const auto& block : plan_->blocks) {
-    const ScratchSize wanted = block->scratch(chunk_samples);
-    scratch.scalars = std::max(scratch.scalars, wanted.scalars);
-    scratch.outcomes = std::max(scratch.outcomes, wanted.outcomes);
+  for (std::size_t b = 0; b < plan_->blocks.size(); ++b) {
+    const Block<S>& block = *plan_->blocks[b];
+    const ScratchSize wanted = block.scratch(chunk_samples);
+    scratch_stride_ = std::max(scratch_stride_, padded(wanted.scalars));
+    outcome_scratch_stride_ = std::max(outcome_scratch_stride_, padded(wanted.outcomes));
+    cut(b, block.table_parts(), table_slices_);
+    cut(b, block.rows(), row_slices_);
   }
+  const auto threads = static_cast<double>(threads_);
   const double rows =
       static_cast<double>(plan_->feature_rows + 3 * plan_->table_rows + plan_->rewards.size());
-  const double bytes = static_cast<double>(stride_) *
-                           (rows * sizeof(S) + static_cast<double>(plan_->unit_rows) * sizeof(Outcome)) +
-                       static_cast<double>(plan_->parameter_count + scratch.scalars) * sizeof(S);
+  const double bytes =
+      static_cast<double>(stride_) *
+          (rows * sizeof(S) + static_cast<double>(plan_->unit_rows) * sizeof(Outcome)) +
+      static_cast<double>(plan_->parameter_count + plan_->table_scalars) * sizeof(S) +
+      threads * static_cast<double>(scratch_stride_ * sizeof(S) + outcome_scratch_stride_ * sizeof(Outcome));
   require_memory(bytes, fmt::format("a workspace for {} samples", capacity),
                  "model.workspace(64)   // and several parts per batch: backward(run, rewards, {.of = 1024, "
                  ".continues = true})");
@@ -53,8 +71,20 @@ BasicWorkspace<S>::BasicWorkspace(std::shared_ptr<const Plan<S>> plan, int capac
   clamped_.resize(plan_->unit_rows);
   seen_.resize(std::max(plan_->placements.size(), plan_->rewards.size()));
   gradient_.resize(plan_->parameter_count);
-  scratch_.resize(scratch.scalars);
-  outcome_scratch_.resize(scratch.outcomes);
+  tables_.resize(plan_->table_scalars);
+  scratch_.resize(scratch_stride_ * static_cast<std::size_t>(threads_));
+  outcome_scratch_.resize(outcome_scratch_stride_ * static_cast<std::size_t>(threads_));
+}
+
+/// A few slices per thread, so that all finish at about the same time; one thread needs no cuts, and what a
+/// block does once per slice is done once.
+template <class S>
+void BasicWorkspace<S>::cut(std::size_t block, int parts, std::vector<Slice>& slices) const {
+  const int count = threads_ == 1 ? 1 : std::min(parts, 2 * threads_);
+  for (int i = 0; i < count; ++i) {
+    const auto bound = [&](int k) { return static_cast<int>(static_cast<std::int64_t>(parts) * k / count); };
+    if (bound(i) < bound(i + 1)) slices.push_back({block, bound(i), bound(i + 1)});
+  }
 }
 
 template <class S>

@@ -20,6 +20,10 @@ struct Plan;
 template <class S>
 class Executor;
 
+struct WorkspaceOptions {
+  int threads = 1;  ///< that share the work; results are the same, bit for bit, for any number
+};
+
 /// Everything that changes while a model runs: outcomes, messages, weights, the gradient, the position in the
 /// random stream. Belongs to one model (and its copies); all memory is taken at once, when it is made.
 template <class S>
@@ -29,6 +33,7 @@ class BasicWorkspace {
   int capacity() const { return capacity_; }
   /// Samples of the last forward pass.
   int samples() const { return samples_; }
+  int threads() const { return threads_; }
 
   /// Samples × units.
   MatrixView<const Outcome> outcomes(NodeId node) const;
@@ -50,18 +55,27 @@ class BasicWorkspace {
 
  private:
   friend class Executor<S>;
-  BasicWorkspace(std::shared_ptr<const Plan<S>> plan, int capacity);
+  BasicWorkspace(std::shared_ptr<const Plan<S>> plan, int capacity, const WorkspaceOptions& options);
+
+  /// A part of one block's rows or tables that one thread works.
+  struct Slice {
+    std::size_t block;
+    int first, last;
+  };
+  void cut(std::size_t block, int parts, std::vector<Slice>& slices) const;
 
   MatrixView<const S> table(const AlignedBuffer<S>& rows, NodeId node) const;
   const Placement& stochastic(NodeId node) const;
 
   std::shared_ptr<const Plan<S>> plan_;
-  int capacity_ = 0, samples_ = 0;
+  int capacity_ = 0, samples_ = 0, threads_ = 1;
   bool forwarded_ = false;    ///< there is something to go back over
   bool sum_is_whole_ = true;  ///< no backward pass failed while it added to the gradient
   std::size_t stride_ = 0;
+  std::size_t scratch_stride_ = 0, outcome_scratch_stride_ = 0;  ///< from thread to thread
+  std::vector<Slice> table_slices_, row_slices_;
   StreamPosition position_;
-  AlignedBuffer<S> features_, log_probs_, evidence_, weights_, signals_, gradient_, scratch_;
+  AlignedBuffer<S> features_, log_probs_, evidence_, weights_, signals_, gradient_, tables_, scratch_;
   AlignedBuffer<Outcome> outcomes_, outcome_scratch_;
   std::vector<std::uint8_t> clamped_, seen_;
 };

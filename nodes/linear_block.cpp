@@ -1,245 +1,305 @@
-#include <hindsight/nodes/linear.hpp>
-
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <memory>
 
-#include <Eigen/Core>
-
-#include <hindsight/core/numerics.hpp>
+#include <hindsight/core/vector_kernels.hpp>
+#include <hindsight/nodes/linear.hpp>
+#include <hindsight/nodes/linear_fusion.hpp>
+#include <hindsight/nodes/linear_kernels.hpp>
+#include <hindsight/nodes/linear_messages.hpp>
 
 namespace hindsight {
 namespace {
 
-template <class S>
-using Lanes = Eigen::Map<Eigen::Array<S, Eigen::Dynamic, 1>>;
-template <class S>
-using ConstLanes = Eigen::Map<const Eigen::Array<S, Eigen::Dynamic, 1>>;
+/// Units whose random numbers are drawn together.
+constexpr std::size_t units_drawn_at_once = 16;
 
-template <class S>
-using Sixteen = Eigen::Array<S, 16, 1>;
+/// Logit rows whose derivatives are worked together.
+constexpr std::size_t accumulated_rows = 256;
 
-/// Sums over the lanes are sixteen partial sums, whatever the number of lanes: padding with zeros changes no
-/// bit.
-template <class S>
-S sum(const S* values, int lanes) {
-  Sixteen<S> partial = Sixteen<S>::Zero();
-  for (int i = 0; i < lanes; i += 16) partial += Eigen::Map<const Sixteen<S>>(values + i);
-  return partial.sum();
-}
+/// What all units of a block read side by side: one run of features, and per logit row where its weights
+/// begin.
+struct DenseRun {
+  std::size_t feature_row = 0, features = 0, step = 1;
+  bool skip_zeros = false;
+  std::vector<std::size_t> begin = {};
 
-template <class S>
-S dot(const S* a, const S* b, int lanes) {
-  Sixteen<S> partial = Sixteen<S>::Zero();
-  for (int i = 0; i < lanes; i += 16)
-    partial += Eigen::Map<const Sixteen<S>>(a + i) * Eigen::Map<const Sixteen<S>>(b + i);
-  return partial.sum();
-}
-
-/// A run of weights with its parent's place at hand, and the first parameter counted from the model's first.
-struct PlacedRun {
-  const ParentPlace* parent;
-  int first_unit;
-  int units;
-  std::size_t parameter;
-  std::size_t logit_stride;
+  bool is(const FeatureRun& run) const {
+    return run.feature_row == feature_row && run.features == features && run.step == step;
+  }
+  template <class S>
+  SampleRows<const S> features_of(const SampleRows<const S>& all) const {
+    return {all.row(feature_row), all.stride, all.lanes};
+  }
+  template <class T>
+  WeightRows<T> weights(T* parameters, std::size_t first, std::size_t last) const {
+    return {parameters, std::span(begin).subspan(first, last - first), features, step, skip_zeros};
+  }
 };
 
-struct PlacedUnit {
-  const Placement* at;
-  int unit;
-  std::size_t bias;
-  std::size_t first_run, last_run;
-  std::size_t table_row;
+/// What one logit row reads besides, through weights that lie side by side.
+struct SparseSegment {
+  std::size_t parameter = 0;
+  std::size_t first = 0, count = 0;  ///< in the list of feature rows
 };
 
-/// Units with linear logits and one number of outcomes, whichever nodes they belong to.
+/// Units with linear logits and one number of outcomes, whichever nodes they belong to. What all of them read
+/// is a dense product; the rest is summed row by row, with the samples in the vector lanes.
 template <class S>
 class LinearBlock final : public Block<S> {
  public:
-  LinearBlock(std::span<const Placement* const> group, Link link) : link_(link) {
-    outcomes_ = static_cast<std::size_t>(group.front()->shape.outcomes());
-    logits_ = static_cast<std::size_t>(group.front()->shape.logits);
-    for (const Placement* at : group) {
-      const LinearLayout layout(at->parent_shapes, at->shape.units, at->shape.logits);
-      for (int unit = 0; unit < at->shape.units; ++unit) {
-        const std::size_t first_run = runs_.size();
-        for (const WeightRun& run : layout.runs(unit)) {
-          const ParentPlace& parent = at->parents[run.parent];
-          runs_.push_back(
-              {&parent, run.first_unit, run.units, at->first_parameter + run.parameter, run.logit_stride});
-          if (parent.wants_messages)
-            most_candidates_ =
-                std::max(most_candidates_, static_cast<std::size_t>(parent.shape.encoding->outcomes));
-        }
-        units_.push_back({at, unit, at->first_parameter + layout.bias(unit), first_run, runs_.size(),
-                          at->table_row + static_cast<std::size_t>(unit) * outcomes_});
-      }
-    }
+  LinearBlock(const FusedUnits& fused, Link link) : link_(link) {
+    const Shape& shape = fused.units.front().at->shape;
+    children_.outcomes = static_cast<std::size_t>(shape.outcomes());
+    children_.logits = static_cast<std::size_t>(shape.logits);
+    for (const FeatureRun& run : fused.shared)
+      dense_.push_back({run.feature_row, run.features, run.step, run.real_valued, {}});
+    for (const ReadingUnit& unit : fused.units) add_unit(unit);
+    collect_messages(fused.units);
   }
+  LinearBlock(const LinearBlock&) = delete;  // the messages refer to its parts
+  LinearBlock& operator=(const LinearBlock&) = delete;
 
   void forward(const Frame<S>& frame) const override {
-    for (const PlacedUnit& unit : units_) {
-      for (std::size_t logit = 0; logit < logits_; ++logit) {
-        // A lone logit is that of outcome 1: its row is the second.
-        Lanes<S> sum(frame.log_prob(unit.table_row + (link_ == Link::bernoulli ? 1 : logit)), frame.lanes);
-        sum.setConstant(frame.parameters[unit.bias + logit]);
-        for_each_run(unit, [&](const PlacedRun& run, std::size_t feature_row, std::size_t features) {
-          const S* const weight = frame.parameters + run.parameter + logit * run.logit_stride;
-          for (std::size_t j = 0; j < features; ++j)
-            sum += weight[j] * ConstLanes<S>(frame.feature(feature_row + j), frame.lanes);
-        });
-      }
-      normalise(frame, unit);
-      settle_unit(frame, *unit.at, unit.unit);
-    }
+    const auto& kernels = linear_kernels<S>(frame.instructions);
+    const SampleRows<const S> features = all_features(frame);
+    const SampleRows<S> logits{frame.log_probs, frame.stride, frame.lanes};
+    for (std::size_t row = 0; row < logit_rows_.size(); ++row)
+      std::fill_n(logits.row(logit_rows_[row]), frame.lanes, frame.parameters[biases_[row]]);
+    for (const DenseRun& run : dense_)
+      kernels.add_dense(run.weights(frame.parameters, 0, logit_rows_.size()), run.features_of(features),
+                        logits, logit_rows_.data(), frame.scratch);
+    for (std::size_t row = 0; row < logit_rows_.size(); ++row)
+      for (const SparseSegment& segment : segments(row))
+        kernels.add_sparse(frame.parameters + segment.parameter, feature_rows(segment), features,
+                           logits.row(logit_rows_[row]));
+    for (std::size_t first = 0; first < units_.size(); first += units_drawn_at_once)
+      settle(frame, kernels, first, std::min(first + units_drawn_at_once, units_.size()));
   }
 
+  std::size_t table_size() const override {
+    return dense_messages_.table_size() + sparse_messages_.table_size() + general_messages_.table_size();
+  }
+  int table_parts() const override {
+    return static_cast<int>(dense_messages_.parts() + sparse_messages_.parts() + general_messages_.parts());
+  }
+  void prepare(const Frame<S>& frame, int first, int last) const override {
+    std::size_t before = 0;
+    for_each_sender(frame.tables, [&](const auto& sender, S* tables) {
+      const std::size_t begin = std::max(before, static_cast<std::size_t>(first)),
+                        end = std::min(before + sender.parts(), static_cast<std::size_t>(last));
+      if (begin < end) sender.prepare(frame, tables, begin - before, end - before);
+      before += sender.parts();
+    });
+  }
   void send_messages(const Frame<S>& frame) const override {
-    if (most_candidates_ == 0) return;
-    for (const PlacedUnit& unit : units_)
-      for (std::size_t r = unit.first_run; r < unit.last_run; ++r) {
-        const PlacedRun& run = runs_[r];
-        if (!run.parent->wants_messages) continue;
-        for (int j = 0; j < run.units; ++j) send_to(frame, unit, run, j);
-      }
+    for_each_sender(frame.tables, [&](const auto& sender, S* tables) { sender.send(frame, tables); });
   }
 
   int rows() const override { return static_cast<int>(units_.size()); }
 
   void accumulate(const Frame<S>& frame, int first, int last) const override {
-    for (int row = first; row < last; ++row) {
-      const PlacedUnit& unit = units_[static_cast<std::size_t>(row)];
-      make_deltas(frame, unit);
-      for (std::size_t logit = 0; logit < logits_; ++logit) {
-        const S* const delta = frame.scratch + logit * static_cast<std::size_t>(frame.lanes);
-        frame.gradient[unit.bias + logit] += sum(delta, frame.lanes);
-        for_each_run(unit, [&](const PlacedRun& run, std::size_t feature_row, std::size_t features) {
-          S* const gradient = frame.gradient + run.parameter + logit * run.logit_stride;
-          for (std::size_t j = 0; j < features; ++j)
-            gradient[j] += dot(delta, frame.feature(feature_row + j), frame.lanes);
-        });
-      }
-    }
+    const auto end = static_cast<std::size_t>(last);
+    for (auto unit = static_cast<std::size_t>(first); unit < end; unit += units_at_once())
+      accumulate_units(frame, unit, std::min(unit + units_at_once(), end));
   }
 
   ScratchSize scratch(int lanes) const override {
-    return {std::max(logits_ * static_cast<std::size_t>(lanes), logits_ * most_candidates_), 0};
+    const std::size_t deltas =
+        std::min(units_.size(), units_at_once()) * children_.logits * static_cast<std::size_t>(lanes);
+    const std::size_t uniforms = lane_group + units_drawn_at_once * (static_cast<std::size_t>(lanes) + 8);
+    return {std::max({uniforms, deltas + dense_scratch_size(lanes), dense_messages_.scratch(lanes),
+                      sparse_messages_.scratch(lanes), general_messages_.scratch(lanes)}),
+            0};
   }
 
  private:
-  template <class Visit>
-  void for_each_run(const PlacedUnit& unit, const Visit& visit) const {
-    for (std::size_t r = unit.first_run; r < unit.last_run; ++r) {
-      const PlacedRun& run = runs_[r];
-      const auto width = static_cast<std::size_t>(run.parent->shape.width());
-      visit(run, run.parent->feature_row + static_cast<std::size_t>(run.first_unit) * width,
-            static_cast<std::size_t>(run.units) * width);
+  struct Unit {
+    std::size_t feature_row = 0;
+    const Encoding* encoding = nullptr;
+  };
+
+  static bool is_binary(const Encoding& encoding) { return encoding.outcomes == 2 && encoding.width == 1; }
+
+  SampleRows<const S> all_features(const Frame<S>& frame) const {
+    return {frame.features, frame.stride, frame.lanes};
+  }
+  std::span<const SparseSegment> segments(std::size_t row) const {
+    return std::span(segments_).subspan(segments_begin_[row],
+                                        segments_begin_[row + 1] - segments_begin_[row]);
+  }
+  std::span<const std::uint32_t> feature_rows(const SparseSegment& segment) const {
+    return std::span(feature_rows_).subspan(segment.first, segment.count);
+  }
+  std::size_t units_at_once() const { return std::max<std::size_t>(1, accumulated_rows / children_.logits); }
+
+  void add_unit(const ReadingUnit& unit) {
+    const auto index = static_cast<std::size_t>(unit.unit);
+    const Encoding& encoding = unit.at->shape.encoding;
+    children_.table_row.push_back(unit.at->table_row + index * children_.outcomes);
+    children_.unit_row.push_back(unit.at->unit_row + index);
+    units_.push_back({unit.at->feature_row + index * static_cast<std::size_t>(encoding.width), &encoding});
+    numbers_.push_back(unit.at->first_unit + static_cast<std::uint32_t>(unit.unit));
+    for (std::size_t logit = 0; logit < children_.logits; ++logit) {
+      // A lone logit is that of outcome 1: its row is the second.
+      logit_rows_.push_back(children_.table_row.back() + (link_ == Link::bernoulli ? 1 : logit));
+      biases_.push_back(unit.bias + logit);
+      auto next_shared = dense_.begin();
+      for (const FeatureRun& run : unit.runs) {
+        const std::size_t parameter = run.parameter + logit * run.logit_stride;
+        if (next_shared != dense_.end() && next_shared->is(run))
+          (next_shared++)->begin.push_back(parameter);
+        else
+          add_segments(run, parameter);
+      }
+      segments_begin_.push_back(segments_.size());
     }
   }
 
-  /// Logits become log-probabilities; a logit that is not finite makes them NaN.
-  void normalise(const Frame<S>& frame, const PlacedUnit& unit) const {
-    S* const first = frame.log_prob(unit.table_row);
-    for (int i = 0; i < frame.lanes; ++i) {
-      if (link_ == Link::softmax) {
-        S check = 0;
-        for (std::size_t k = 0; k < outcomes_; ++k)
-          check += first[k * frame.stride + static_cast<std::size_t>(i)] * 0;
-        log_softmax(first + i, outcomes_, frame.stride);
-        first[i] += check;
-      } else {
-        const S logit = first[frame.stride + static_cast<std::size_t>(i)];
-        const S check = logit * 0;
-        first[i] = check - softplus(logit);
-        first[frame.stride + static_cast<std::size_t>(i)] = check - softplus(-logit);
+  void add_segments(const FeatureRun& run, std::size_t parameter) {
+    for (std::size_t j = 0; j < run.features; ++j, parameter += run.step) {
+      const bool continues = segments_.size() > segments_begin_.back() &&
+                             segments_.back().parameter + segments_.back().count == parameter;
+      if (!continues) segments_.push_back({parameter, feature_rows_.size(), 0});
+      ++segments_.back().count;
+      feature_rows_.push_back(static_cast<std::uint32_t>(run.feature_row + j));
+    }
+  }
+
+  void collect_messages(const std::vector<ReadingUnit>& units) {
+    std::vector<UnitEdge> sparse, general;
+    std::vector<typename DenseMessages<S>::Group> groups;
+    for (std::size_t u = 0; u < units.size(); ++u) {
+      const Placement& at = *units[u].at;
+      const LinearLayout layout(at.parent_shapes, at.shape.units, at.shape.logits);
+      for (const WeightRun& run : layout.runs(units[u].unit)) {
+        const ParentPlace& parent = at.parents[run.parent];
+        if (!parent.wants_messages) continue;
+        const auto width = static_cast<std::size_t>(parent.shape.width());
+        for (std::size_t j = 0; j < static_cast<std::size_t>(run.units); ++j) {
+          const UnitEdge edge{&parent,
+                              static_cast<std::uint32_t>(run.first_unit) + static_cast<std::uint32_t>(j),
+                              static_cast<std::uint32_t>(u), at.first_parameter + run.parameter + j * width,
+                              run.logit_stride};
+          if (link_ != Link::bernoulli || !is_binary(*parent.shape.encoding))
+            general.push_back(edge);
+          else if (const DenseRun* dense = dense_run(edge.feature_row()); !dense)
+            sparse.push_back(edge);
+          else if (u == 0)
+            add_to_groups(groups, edge, *dense);
+        }
       }
     }
+    dense_messages_ = DenseMessages<S>(children_, std::move(groups));
+    sparse_messages_ = SparseMessages<S>(children_, std::move(sparse));
+    general_messages_ = GeneralMessages<S>(children_, std::move(general));
   }
 
-  /// delta, one row per logit: the derivative of Σ w·log π.
-  void make_deltas(const Frame<S>& frame, const PlacedUnit& unit) const {
-    const S* const weight = frame.weight(unit.table_row);
-    const S* const log_prob = frame.log_prob(unit.table_row);
+  const DenseRun* dense_run(std::size_t feature_row) const {
+    const auto found = std::find_if(dense_.begin(), dense_.end(), [&](const DenseRun& run) {
+      return feature_row >= run.feature_row && feature_row < run.feature_row + run.features;
+    });
+    return found == dense_.end() ? nullptr : &*found;
+  }
+
+  /// Parents come in the order of their features.
+  static void add_to_groups(std::vector<typename DenseMessages<S>::Group>& groups, const UnitEdge& edge,
+                            const DenseRun& run) {
+    const std::size_t feature = edge.feature_row() - run.feature_row;
+    const bool continues = !groups.empty() && groups.back().begin.data() == run.begin.data() &&
+                           groups.back().first_feature + groups.back().parents.size() == feature &&
+                           groups.back().parents.size() < parent_group;
+    if (!continues) groups.push_back({.begin = run.begin, .step = run.step, .first_feature = feature});
+    groups.back().add(edge);
+  }
+
+  template <class Work>
+  void for_each_sender(S* tables, const Work& work) const {
+    work(dense_messages_, tables);
+    work(sparse_messages_, tables + dense_messages_.table_size());
+    work(general_messages_, tables + dense_messages_.table_size() + sparse_messages_.table_size());
+  }
+
+  void settle(const Frame<S>& frame, const LinearKernels<S>& kernels, std::size_t first,
+              std::size_t last) const {
     const auto lanes = static_cast<std::size_t>(frame.lanes);
-    std::fill(frame.scratch, frame.scratch + logits_ * lanes,
-              S(0));  // whatever the padding drew counts for nothing
-    for (std::size_t i = 0; i < static_cast<std::size_t>(frame.samples); ++i) {
+    S* const uniforms = frame.scratch + lane_group;
+    const std::size_t begin =
+        vector_kernels<S>(frame.instructions)
+            .draw_uniforms(frame.seed, frame.position, std::span(numbers_).subspan(first, last - first),
+                           lanes, uniforms);
+    for (std::size_t unit = first; unit < last; ++unit) {
+      const bool clamped = frame.clamped[children_.unit_row[unit]];
+      const Encoding& encoding = *units_[unit].encoding;
+      const UnsettledUnit<S> unsettled{
+          .log_probs = {frame.log_prob(children_.table_row[unit]), frame.stride, frame.lanes},
+          .outcomes = children_.outcomes,
+          .uniforms = clamped ? nullptr
+                              : uniforms + begin + (unit - first) * uniforms_per_unit(frame.position, lanes),
+          .sampled = frame.outcome(children_.unit_row[unit]),
+          .feature = frame.feature(units_[unit].feature_row),
+          .low = static_cast<S>(encoding.value(0, 0)),
+          .high = static_cast<S>(encoding.value(1, 0))};
       if (link_ == Link::bernoulli) {
-        frame.scratch[i] = weight[frame.stride + i] * std::exp(log_prob[i]) -
-                           weight[i] * std::exp(log_prob[frame.stride + i]);
-        continue;
+        kernels.settle_binary(unsettled);
+      } else {
+        kernels.settle_softmax(unsettled, frame.scratch);
+        write_features(encoding, unsettled.sampled, {unsettled.feature, frame.stride, frame.lanes});
       }
-      S total = 0;
-      for (std::size_t k = 0; k < outcomes_; ++k) total += weight[k * frame.stride + i];
-      for (std::size_t k = 0; k < outcomes_; ++k)
-        frame.scratch[k * lanes + i] =
-            softmax_gradient(weight[k * frame.stride + i], log_prob[k * frame.stride + i], total);
     }
   }
 
-  /// Tells the run's j-th unit how likely this unit's outcome is under each of its candidates
-  /// (docs/theory.md, messages).
-  void send_to(const Frame<S>& frame, const PlacedUnit& unit, const PlacedRun& run, int j) const {
-    const ParentPlace& parent = *run.parent;
-    const Encoding& encoding = *parent.shape.encoding;
-    const auto candidates = static_cast<std::size_t>(encoding.outcomes),
-               width = static_cast<std::size_t>(encoding.width);
-    const auto parent_unit = static_cast<std::size_t>(run.first_unit + j);
-    // share[logit·candidates + k]: what the parent's unit adds to the logit when its outcome is k.
-    S* const share = frame.scratch;
-    for (std::size_t logit = 0; logit < logits_; ++logit) {
-      const S* const weight =
-          frame.parameters + run.parameter + logit * run.logit_stride + static_cast<std::size_t>(j) * width;
-      for (std::size_t k = 0; k < candidates; ++k) {
-        S& value = share[logit * candidates + k];
-        value = encoding.is_one_hot() ? weight[k] : S(0);
-        if (encoding.is_one_hot()) continue;
-        for (std::size_t f = 0; f < width; ++f)
-          value += weight[f] * static_cast<S>(encoding.values[k * width + f]);
-      }
-    }
-    const Outcome* const actual = frame.outcome(parent.unit_row + parent_unit);
-    const Outcome* const own = frame.outcome(unit.at->unit_row + static_cast<std::size_t>(unit.unit));
-    for (std::size_t k = 0; k < candidates; ++k) {
-      S* const evidence = frame.evidence_of(parent.table_row + parent_unit * candidates + k);
-      for (int i = 0; i < frame.samples; ++i)
-        if (const auto was = static_cast<std::size_t>(actual[i]); was != k)
-          evidence[i] += message(frame, unit, static_cast<std::size_t>(i), static_cast<std::size_t>(own[i]),
-                                 [&](std::size_t logit) {
-                                   return share[logit * candidates + k] - share[logit * candidates + was];
-                                 });
+  static void write_features(const Encoding& encoding, const Outcome* sampled,
+                             const SampleRows<S>& features) {
+    for (int j = 0; j < encoding.width; ++j) {
+      S* const row = features.row(static_cast<std::size_t>(j));
+      for (int i = 0; i < features.lanes; ++i) row[i] = static_cast<S>(encoding.value(sampled[i], j));
     }
   }
 
-  /// log π(own | logits + change) - log π(own | logits) = -log Σ_k π(k)·e^{z_k} with z_k = change_k -
-  /// change_own. Near 0 the sum is taken as 1 + Σ π·(e^z - 1), so that small messages keep their precision;
-  /// elsewhere in log space.
-  template <class Change>
-  S message(const Frame<S>& frame, const PlacedUnit& unit, std::size_t sample, std::size_t own,
-            const Change& change) const {
-    const S* const log_prob = frame.log_prob(unit.table_row) + sample;
-    const auto at_outcome = [&](std::size_t k) -> S {
-      return link_ == Link::softmax ? change(k) : k == 0 ? S(0) : change(0);
-    };
-    const S base = at_outcome(own);
-    S small = 0, log_sum = log_prob[own * frame.stride];
-    bool near = true;
-    for (std::size_t k = 0; k < outcomes_; ++k) {
-      if (k == own) continue;
-      const S z = at_outcome(k) - base, log_pi = log_prob[k * frame.stride];
-      near = near && std::abs(z) < 1;
-      if (near) small += std::exp(log_pi) * std::expm1(z);
-      log_sum = log_add(log_sum, log_pi + z);
+  void accumulate_units(const Frame<S>& frame, std::size_t first, std::size_t last) const {
+    const auto& kernels = linear_kernels<S>(frame.instructions);
+    const auto lanes = static_cast<std::size_t>(frame.lanes);
+    const std::size_t logits = children_.logits, first_row = first * logits, last_row = last * logits;
+    for (std::size_t unit = first; unit < last; ++unit) {
+      const SampleRows<const S> log_probs{frame.log_prob(children_.table_row[unit]), frame.stride,
+                                          frame.lanes};
+      const S* const weights = frame.weight(children_.table_row[unit]);
+      S* const deltas = frame.scratch + (unit - first) * logits * lanes;
+      if (link_ == Link::bernoulli)
+        kernels.binary_deltas(log_probs, weights, frame.samples, deltas);
+      else
+        kernels.softmax_deltas(log_probs, weights, children_.outcomes, frame.samples, deltas);
     }
-    return near ? -std::log1p(small) : -log_sum;
+    const SampleRows<const S> features = all_features(frame);
+    const SampleRows<const S> deltas{frame.scratch, lanes, frame.lanes};
+    S* const scratch = frame.scratch + (last_row - first_row) * lanes;
+    for (const DenseRun& run : dense_)
+      kernels.accumulate_dense(run.weights(frame.gradient, first_row, last_row), deltas,
+                               run.features_of(features), frame.starts_sum, scratch);
+    for (std::size_t row = first_row; row < last_row; ++row) {
+      const S* const delta = deltas.row(row - first_row);
+      const S bias = kernels.sum(delta, frame.lanes);
+      frame.gradient[biases_[row]] = frame.starts_sum ? bias : frame.gradient[biases_[row]] + bias;
+      for (const SparseSegment& segment : segments(row))
+        kernels.accumulate_sparse(frame.gradient + segment.parameter, feature_rows(segment), features, delta,
+                                  frame.starts_sum);
+    }
   }
 
   Link link_;
-  std::size_t outcomes_ = 0, logits_ = 0, most_candidates_ = 0;
-  std::vector<PlacedUnit> units_;
-  std::vector<PlacedRun> runs_;
+  ChildRows children_;
+  std::vector<Unit> units_;
+  std::vector<std::uint32_t> numbers_;  ///< of the units in the graph; select their random numbers
+  std::vector<std::size_t> logit_rows_,
+      biases_;  ///< per logit: its row among the log-probabilities, its bias
+  std::vector<DenseRun> dense_;
+  std::vector<SparseSegment> segments_;
+  std::vector<std::size_t> segments_begin_{0};
+  std::vector<std::uint32_t> feature_rows_;
+  DenseMessages<S> dense_messages_;
+  SparseMessages<S> sparse_messages_;
+  GeneralMessages<S> general_messages_;
 };
 
 }  // namespace
@@ -250,7 +310,8 @@ Blocks<S> lower_linear(std::span<const Placement* const> group, Link link) {
   for (const Placement* at : group) by_outcomes[at->shape.outcomes()].push_back(at);
   Blocks<S> blocks;
   for (const auto& [outcomes, members] : by_outcomes)
-    blocks.push_back(std::make_unique<LinearBlock<S>>(members, link));
+    for (const FusedUnits& fused : fuse(members))
+      blocks.push_back(std::make_unique<LinearBlock<S>>(fused, link));
   return blocks;
 }
 

@@ -1,4 +1,5 @@
 #include <hindsight/core/optimizers.hpp>
+#include <hindsight/core/report.hpp>
 
 #include <vector>
 

@@ -1,0 +1,46 @@
+#include <hindsight/core/instruction_set.hpp>
+
+namespace hindsight {
+namespace {
+
+#if defined(__x86_64__)
+bool has_avx2() {
+  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi") &&
+         __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("aes") && __builtin_cpu_supports("pclmul");
+}
+
+bool has_avx512() {
+  return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
+         __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw");
+}
+#else
+bool has_avx2() { return false; }
+bool has_avx512() { return false; }
+#endif
+
+std::vector<InstructionSet> detect() {
+  std::vector<InstructionSet> sets{InstructionSet::baseline};
+  if (has_avx2()) sets.push_back(InstructionSet::avx2);
+  if (has_avx2() && has_avx512()) sets.push_back(InstructionSet::avx512);
+  return sets;
+}
+
+}  // namespace
+
+std::string_view name(InstructionSet set) {
+  switch (set) {
+    case InstructionSet::avx512:
+      return "avx512";
+    case InstructionSet::avx2:
+      return "avx2";
+    default:
+      return "baseline";
+  }
+}
+
+const std::vector<InstructionSet>& available_instruction_sets() {
+  static const std::vector<InstructionSet> sets = detect();
+  return sets;
+}
+
+}  // namespace hindsight

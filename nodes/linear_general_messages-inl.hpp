@@ -1,0 +1,177 @@
+// Messages between units of any number of outcomes (docs/performance.md). Compiled once per instruction set.
+#if defined(HINDSIGHT_LINEAR_GENERAL_MESSAGES_INL) == defined(HWY_TARGET_TOGGLE)
+#ifdef HINDSIGHT_LINEAR_GENERAL_MESSAGES_INL
+#undef HINDSIGHT_LINEAR_GENERAL_MESSAGES_INL
+#else
+#define HINDSIGHT_LINEAR_GENERAL_MESSAGES_INL
+#endif
+
+#include <hindsight/nodes/linear_units-inl.hpp>
+
+HWY_BEFORE_NAMESPACE();
+namespace hindsight {
+namespace HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+template <class S>
+void describe_for_general(const TellingChild<S>& child, std::size_t stride, int lanes, std::size_t outcomes,
+                          S* description) {
+  const Tag<S> d;
+  for (std::size_t k = 0; k < outcomes; ++k, description += lanes)
+    for (int i = 0; i < lanes; i += vector_lanes<S>)
+      hn::Store(hn::Exp(d, hn::Load(d, child.log_probs + k * stride + i)), d, description + i);
+  for (int i = 0; i < lanes; i += vector_lanes<S>)
+    hn::Store(load_outcomes<S>(child.sampled + i), d, description + i);
+}
+
+template <class S>
+void make_general_table(std::span<const S> shares, S* growth, S* decay) {
+  const Tag<S> d;
+  constexpr std::size_t lanes = vector_lanes<S>;
+  for (std::size_t i = 0; i < shares.size(); i += lanes) {
+    const auto inside = hn::FirstN(d, std::min(lanes, shares.size() - i));
+    const auto share = hn::MaskedLoad(inside, d, shares.data() + i);
+    hn::BlendedStore(hn::Exp(d, share), inside, d, growth + i);
+    hn::BlendedStore(hn::Exp(d, hn::Neg(share)), inside, d, decay + i);
+  }
+}
+
+/// The entry of a table row that belongs to the sampled candidate.
+template <class S>
+HWY_INLINE Vector<S> pick(const S* row, std::size_t candidates, Vector<S> sampled) {
+  const Tag<S> d;
+  auto picked = hn::Set(d, row[0]);
+  for (std::size_t u = 1; u < candidates; ++u)
+    picked = hn::IfThenElse(hn::Eq(sampled, hn::Set(d, static_cast<S>(u))), hn::Set(d, row[u]), picked);
+  return picked;
+}
+
+/// log P(child | candidate u) - log P(child | sampled v) = log( e^{z_c} / Σ_k p_k·e^{z_k} ), where c is what
+/// the child did and z_k = share_ku - share_kv. Numerators and denominators of the edges are multiplied up.
+template <class S>
+HWY_INLINE void tell_general_lane(const GeneralMessage<S>& message, int lane, S* scratch) {
+  const Tag<S> d;
+  constexpr std::size_t width = vector_lanes<S>;
+  const std::size_t candidates = message.candidates, logits = message.logits;
+  const auto lanes = static_cast<std::size_t>(message.lanes);
+  S* const numerators = scratch;
+  S* const denominators = numerators + candidates * width;
+  S* const logs = denominators + candidates * width;
+  S* const likelihoods = logs + candidates * width;
+  S* const matches = likelihoods + logits * width;
+  const auto one = hn::Set(d, S(1));
+  const auto sampled = load_outcomes<S>(message.parent.sampled + lane);
+  for (std::size_t u = 0; u < candidates; ++u) {
+    hn::Store(one, d, numerators + u * width);
+    hn::Store(one, d, denominators + u * width);
+    hn::Store(hn::Zero(d), d, logs + u * width);
+  }
+  const auto take_logs = [&]() HWY_ATTR {
+    for (std::size_t u = 0; u < candidates; ++u) {
+      const auto ratio = hn::Sub(hn::Log(d, hn::Load(d, numerators + u * width)),
+                                 hn::Log(d, hn::Load(d, denominators + u * width)));
+      hn::Store(hn::Add(hn::Load(d, logs + u * width), ratio), d, logs + u * width);
+      hn::Store(one, d, numerators + u * width);
+      hn::Store(one, d, denominators + u * width);
+    }
+  };
+  double reached = 0;
+  for (std::size_t e = 0; e < message.children.size(); ++e) {
+    const auto range = static_cast<double>(message.ranges[e]);
+    if (!(range <= product_range)) continue;
+    if (reached + range > product_range) {
+      take_logs();
+      reached = 0;
+    }
+    reached += range;
+    const S* const child = message.descriptions + message.children[e] * message.description_rows() * lanes +
+                           static_cast<std::size_t>(lane);
+    const auto outcome = hn::Load(d, child + message.child_outcomes() * lanes);
+    // A binary child has one logit, that of outcome 1: outcome 0 is as likely a share of the sum as before.
+    const bool lone = logits == 1;
+    auto base = hn::Zero(d), base_match = hn::Zero(d);
+    if (lone) {
+      base = hn::Load(d, child);
+      base_match = hn::IfThenElseZero(hn::Eq(outcome, hn::Zero(d)), one);
+    }
+    for (std::size_t k = 0; k < logits; ++k) {
+      const std::size_t own = lone ? 1 : k;
+      const auto decay = pick(message.decay + e * message.edge_size() + k * candidates, candidates, sampled);
+      hn::Store(hn::Mul(hn::Load(d, child + own * lanes), decay), d, likelihoods + k * width);
+      hn::Store(hn::IfThenElseZero(hn::Eq(outcome, hn::Set(d, static_cast<S>(own))), decay), d,
+                matches + k * width);
+    }
+    for (std::size_t u = 0; u < candidates; ++u) {
+      const S* const growth = message.growth + e * message.edge_size() + u;
+      auto numerator = base_match, denominator = base;
+      for (std::size_t k = 0; k < logits; ++k) {
+        const auto grown = hn::Set(d, growth[k * candidates]);
+        numerator = hn::MulAdd(hn::Load(d, matches + k * width), grown, numerator);
+        denominator = hn::MulAdd(hn::Load(d, likelihoods + k * width), grown, denominator);
+      }
+      S* const numerator_at = numerators + u * width;
+      S* const denominator_at = denominators + u * width;
+      hn::Store(hn::Mul(hn::Load(d, numerator_at), numerator), d, numerator_at);
+      hn::Store(hn::Mul(hn::Load(d, denominator_at), denominator), d, denominator_at);
+    }
+  }
+  take_logs();
+  for (std::size_t u = 0; u < candidates; ++u) {
+    S* const evidence = message.parent.evidence + u * message.stride + lane;
+    const auto happened = hn::Eq(sampled, hn::Set(d, static_cast<S>(u)));
+    hn::Store(hn::Add(hn::Load(d, evidence), hn::IfThenZeroElse(happened, hn::Load(d, logs + u * width))), d,
+              evidence);
+  }
+}
+
+template <class S>
+void tell_general(const GeneralMessage<S>& message, S* scratch) {
+  for (int lane = 0; lane < message.lanes; lane += vector_lanes<S>) tell_general_lane(message, lane, scratch);
+}
+
+template <class S>
+void tell_general_safely(const GeneralMessage<S>& message, std::size_t edge, const S* child_log_probs,
+                         S* scratch) {
+  const Tag<S> d;
+  constexpr std::size_t width = vector_lanes<S>;
+  const std::size_t candidates = message.candidates, logits = message.logits;
+  const auto lanes = static_cast<std::size_t>(message.lanes);
+  const S* const shares = message.shares + edge * message.edge_size();
+  const S* const outcomes = message.descriptions +
+                            message.children[edge] * message.description_rows() * lanes +
+                            message.child_outcomes() * lanes;
+  const bool lone = logits == 1;
+  for (std::size_t lane = 0; lane < lanes; lane += width) {
+    const auto sampled = load_outcomes<S>(message.parent.sampled + lane);
+    const auto outcome = hn::Load(d, outcomes + lane);
+    for (std::size_t k = 0; k < logits; ++k)
+      hn::Store(pick(shares + k * candidates, candidates, sampled), d, scratch + k * width);
+    const auto change = [&](std::size_t k, std::size_t u) HWY_ATTR {
+      return hn::Sub(hn::Set(d, shares[k * candidates + u]), hn::Load(d, scratch + k * width));
+    };
+    const auto joint = [&](std::size_t k, std::size_t u) HWY_ATTR {
+      return hn::Add(hn::Load(d, child_log_probs + (lone ? 1 : k) * message.stride + lane), change(k, u));
+    };
+    for (std::size_t u = 0; u < candidates; ++u) {
+      auto largest = lone ? hn::Load(d, child_log_probs + lane) : joint(0, u);
+      for (std::size_t k = 0; k < logits; ++k) largest = hn::Max(largest, joint(k, u));
+      auto total = lone ? hn::Exp(d, hn::Sub(hn::Load(d, child_log_probs + lane), largest)) : hn::Zero(d);
+      auto own_change = hn::Zero(d);
+      for (std::size_t k = 0; k < logits; ++k) {
+        total = hn::Add(total, hn::Exp(d, hn::Sub(joint(k, u), largest)));
+        const auto is_own = hn::Eq(outcome, hn::Set(d, static_cast<S>(lone ? 1 : k)));
+        own_change = hn::IfThenElse(is_own, change(k, u), own_change);
+      }
+      const auto told = hn::Sub(own_change, hn::Add(largest, hn::Log(d, total)));
+      S* const evidence = message.parent.evidence + u * message.stride + lane;
+      const auto happened = hn::Eq(sampled, hn::Set(d, static_cast<S>(u)));
+      hn::Store(hn::Add(hn::Load(d, evidence), hn::IfThenZeroElse(happened, told)), d, evidence);
+    }
+  }
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace hindsight
+HWY_AFTER_NAMESPACE();
+
+#endif

@@ -1,0 +1,165 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include <hindsight/core/ids.hpp>
+#include <hindsight/core/instruction_set.hpp>
+
+namespace hindsight {
+
+/// Samples are worked in groups of this many, whatever the instruction set; rows are padded to whole groups.
+inline constexpr int lane_group = 16;
+/// Weight tables of dense messages are made for this many parents at a time, one vector of the widest set…
+inline constexpr std::size_t parent_group = 16;
+/// … and sent to this many at a time, which share what is loaded of the children.
+inline constexpr std::size_t parent_tile = 4;
+/// Beyond this |h| the closed form of a message loses precision; such edges take the safe form
+/// (docs/performance.md).
+inline constexpr double closed_form_limit = 2.5;
+/// Products of likelihood ratios stay within e^±80, inside the range of float; then their logarithm is taken.
+inline constexpr double product_range = 80;
+
+/// Rows of samples, `stride` apart, of which the first `lanes` numbers are worked.
+template <class T>
+struct SampleRows {
+  T* first = nullptr;
+  std::size_t stride = 0;
+  int lanes = 0;
+
+  T* row(std::size_t index) const { return first + index * stride; }
+};
+
+/// Weights (or their gradient) of logits that read the same features: feature j of row r has
+/// first[begin[r] + j·step].
+template <class T>
+struct WeightRows {
+  T* first = nullptr;
+  std::span<const std::size_t> begin;
+  std::size_t features = 0;
+  std::size_t step = 1;
+  bool skip_zeros = false;  ///< the features are often zero
+};
+
+/// A unit whose logits are known and whose outcomes are to be drawn, or kept if there are no uniforms.
+template <class S>
+struct UnsettledUnit {
+  SampleRows<S> log_probs;  ///< one row per outcome; logits on entry (a lone one in row 1)
+  std::size_t outcomes = 2;
+  const S* uniforms = nullptr;
+  Outcome* sampled = nullptr;
+  S* feature = nullptr;  ///< of a unit with two outcomes
+  S low = 0, high = 0;   ///< what children see of outcomes 0 and 1
+};
+
+/// A parent that messages go to.
+template <class S>
+struct ToldParent {
+  const Outcome* sampled = nullptr;
+  S* evidence = nullptr;  ///< one row per candidate
+};
+
+/// A child that messages come from.
+template <class S>
+struct TellingChild {
+  const S* log_probs = nullptr;  ///< one row per outcome
+  const Outcome* sampled = nullptr;
+};
+
+/// What one parent's edges to units of any kind say of its candidates. Tables hold `logits` × `candidates`
+/// numbers per edge: what the candidate adds to the logit (centred, so that both exponentials stay small), e
+/// to that power, and e to minus that power.
+template <class S>
+struct GeneralMessage {
+  ToldParent<S> parent;
+  std::size_t candidates = 0;
+  std::size_t logits = 0;  ///< of the children; 1: they are binary
+  std::span<const std::uint32_t> children;
+  const S* ranges = nullptr;  ///< per edge: how far apart two candidates put a logit, at most
+  const S* shares = nullptr;
+  const S* growth = nullptr;
+  const S* decay = nullptr;
+  const S* descriptions = nullptr;
+  std::size_t stride = 0;
+  int lanes = 0;
+
+  std::size_t edge_size() const { return logits * candidates; }
+  std::size_t child_outcomes() const { return logits == 1 ? 2 : logits; }
+  /// Rows of lanes that describe one child: the probabilities of its outcomes, then its own outcome.
+  std::size_t description_rows() const { return child_outcomes() + 1; }
+};
+
+/// What a table of closed forms covers.
+template <class S>
+struct TableRange {
+  S largest = 0;        ///< |h| in the table
+  bool beyond = false;  ///< there are edges that it leaves out
+
+  std::size_t edges_per_log() const;
+};
+
+/// Scalars that a dense table takes.
+inline std::size_t dense_table_size(std::size_t children) { return 2 * parent_group * (children + 1); }
+/// Scalars of scratch that the kernels for dense products take.
+inline std::size_t dense_scratch_size(int lanes) {
+  return 256 + 256 * lane_group + static_cast<std::size_t>(lanes) * (1 + 2 * lane_group);
+}
+
+/// The inner loops of linear-logit blocks. One table of them per instruction set; raw pointers only.
+template <class S>
+struct LinearKernels {
+  /// logits.row(rows[r]) += Σ_j weight[r][j]·features.row(j)
+  void (*add_dense)(const WeightRows<const S>& weights, const SampleRows<const S>& features,
+                    const SampleRows<S>& logits, const std::size_t* rows, S* scratch);
+  /// logits += Σ_j weights[j]·features.row(feature_rows[j])
+  void (*add_sparse)(const S* weights, std::span<const std::uint32_t> feature_rows,
+                     const SampleRows<const S>& features, S* logits);
+  void (*settle_binary)(const UnsettledUnit<S>& unit);
+  void (*settle_softmax)(const UnsettledUnit<S>& unit, S* scratch);
+
+  /// deltas: the derivative of Σ w·log π by the logits, a row of lanes each; zero beyond `samples`.
+  void (*binary_deltas)(const SampleRows<const S>& log_probs, const S* weights, int samples, S* deltas);
+  void (*softmax_deltas)(const SampleRows<const S>& log_probs, const S* weights, std::size_t outcomes,
+                         int samples, S* deltas);
+  /// gradient[r][j] += Σ_lanes deltas.row(r)·features.row(j), or = if it `starts` the sum
+  void (*accumulate_dense)(const WeightRows<S>& gradient, const SampleRows<const S>& deltas,
+                           const SampleRows<const S>& features, bool starts, S* scratch);
+  /// gradient[j] += Σ_lanes deltas·features.row(feature_rows[j]), or =
+  void (*accumulate_sparse)(S* gradient, std::span<const std::uint32_t> feature_rows,
+                            const SampleRows<const S>& features, const S* deltas, bool starts);
+  S (*sum)(const S* values, int lanes);
+
+  /// Per group of 16 lanes: the child's mean m (of -1/+1), then its outcome s.
+  void (*describe_for_dense)(const TellingChild<S>& child, std::size_t stride, int lanes,
+                             std::size_t children, S* description);
+  /// One row of lanes: s·q, where q is the probability of the outcome that did not happen.
+  void (*describe_for_sparse)(const TellingChild<S>& child, std::size_t stride, int lanes, S* description);
+  /// One row of lanes per outcome, its probability, and one with the outcome that happened.
+  void (*describe_for_general)(const TellingChild<S>& child, std::size_t stride, int lanes,
+                               std::size_t outcomes, S* description);
+
+  /// For up to parent_group parents, which read `weights` from `first_feature` on. Edges beyond the closed
+  /// form are left out.
+  TableRange<S> (*make_dense_table)(const WeightRows<const S>& weights, std::size_t first_feature,
+                                    std::span<const S> half_gaps, S* table);
+  void (*tell_dense)(const S* table, std::size_t children, const S* descriptions,
+                     std::span<const ToldParent<S>> parents, std::size_t stride, int lanes);
+  TableRange<S> (*make_sparse_table)(std::span<const S> half_changes, S* table);
+  void (*tell_sparse)(const S* table, std::size_t edges_per_log, std::span<const std::uint32_t> children,
+                      const S* descriptions, const ToldParent<S>& parent, std::size_t stride, int lanes);
+  /// One edge between two binary units, in log space: right for every half_change.
+  void (*tell_safely)(const TellingChild<S>& child, S half_change, const ToldParent<S>& parent,
+                      std::size_t stride, int lanes);
+
+  void (*make_general_table)(std::span<const S> shares, S* growth, S* decay);
+  void (*tell_general)(const GeneralMessage<S>& message, S* scratch);
+  /// One edge of the message, in log space: right for every range.
+  void (*tell_general_safely)(const GeneralMessage<S>& message, std::size_t edge, const S* child_log_probs,
+                              S* scratch);
+};
+
+template <class S>
+const LinearKernels<S>& linear_kernels(InstructionSet set);
+
+}  // namespace hindsight

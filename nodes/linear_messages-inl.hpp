@@ -1,0 +1,266 @@
+// Messages between binary units by closed forms (docs/performance.md). Compiled once per instruction set.
+#if defined(HINDSIGHT_LINEAR_MESSAGES_INL) == defined(HWY_TARGET_TOGGLE)
+#ifdef HINDSIGHT_LINEAR_MESSAGES_INL
+#undef HINDSIGHT_LINEAR_MESSAGES_INL
+#else
+#define HINDSIGHT_LINEAR_MESSAGES_INL
+#endif
+
+#include <hindsight/nodes/linear_units-inl.hpp>
+
+HWY_BEFORE_NAMESPACE();
+namespace hindsight {
+namespace HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+/// The sign bit where the outcome is 0, which stands for x = -1; nothing where it is 1.
+template <class S>
+HWY_INLINE Vector<S> sign_of(const Outcome* outcomes) {
+  const Tag<S> d;
+  return hn::IfThenElseZero(hn::Eq(load_outcomes<S>(outcomes), hn::Zero(d)), hn::SignBit(d));
+}
+
+template <class S>
+HWY_INLINE auto is_set(Vector<S> sign) {
+  const Tag<S> d;
+  return hn::Lt(hn::Or(hn::Set(d, S(1)), sign), hn::Zero(d));
+}
+
+/// The parent's other outcome is less likely by `total`, in log space, than the one it sampled.
+template <class S>
+HWY_INLINE void subtract_from_flipped(Vector<S> total, Vector<S> sign, S* evidence, std::size_t stride) {
+  const Tag<S> d;
+  const auto sampled_0 = is_set<S>(sign);
+  hn::Store(hn::Sub(hn::Load(d, evidence), hn::IfThenZeroElse(sampled_0, total)), d, evidence);
+  S* const evidence_1 = evidence + stride;
+  hn::Store(hn::Sub(hn::Load(d, evidence_1), hn::IfThenElseZero(sampled_0, total)), d, evidence_1);
+}
+
+template <class S>
+void describe_for_dense(const TellingChild<S>& child, std::size_t stride, int lanes, std::size_t children,
+                        S* description) {
+  const Tag<S> d;
+  for (int lane = 0; lane < lanes; lane += lane_group, description += children * 2 * lane_group)
+    for (int i = 0; i < lane_group; i += vector_lanes<S>) {
+      const auto p_0 = hn::Exp(d, hn::Load(d, child.log_probs + lane + i)),
+                 p_1 = hn::Exp(d, hn::Load(d, child.log_probs + stride + lane + i));
+      hn::Store(hn::Sub(p_1, p_0), d, description + i);
+      hn::Store(hn::Or(hn::Set(d, S(1)), sign_of<S>(child.sampled + lane + i)), d,
+                description + lane_group + i);
+    }
+}
+
+template <class S>
+void describe_for_sparse(const TellingChild<S>& child, std::size_t stride, int lanes, S* description) {
+  const Tag<S> d;
+  for (int i = 0; i < lanes; i += vector_lanes<S>) {
+    const auto sign = sign_of<S>(child.sampled + i);
+    const auto sampled_0 = is_set<S>(sign);
+    const auto other = hn::IfThenElse(sampled_0, hn::Load(d, child.log_probs + stride + i),
+                                      hn::Load(d, child.log_probs + i));
+    hn::Store(hn::Or(hn::Exp(d, other), sign), d, description + i);
+  }
+}
+
+/// The table begins with Σ log cosh h per parent and a row whose first number says how many children may
+/// share a logarithm; then, tile after tile and child after child: tanh h and h of each parent.
+template <class S>
+TableRange<S> make_dense_table(const WeightRows<const S>& weights, std::size_t first_feature,
+                               std::span<const S> half_gaps, S* table) {
+  const Tag<S> d;
+  constexpr std::size_t width = parent_group, lanes = vector_lanes<S>;
+  constexpr std::size_t children_per_log = 16;  // each factor 1 - tanh² is above e^-4
+  const std::size_t children = weights.begin.size();
+  HWY_ALIGN S gap[width] = {}, gathered[width] = {}, tanhs[width], changes[width];
+  std::copy(half_gaps.begin(), half_gaps.end(), gap);
+  const auto one = hn::Set(d, S(1)), limit = hn::Set(d, static_cast<S>(closed_form_limit));
+  S largest = 0;
+  bool beyond = false;
+  S* const tiles = table + 2 * width;
+  for (std::size_t v = 0; v < width; v += lanes) {
+    const std::size_t in_range = half_gaps.size() > v ? std::min(lanes, half_gaps.size() - v) : 0;
+    auto product = one, logs = hn::Zero(d), most = hn::Zero(d);
+    auto all_within = hn::Eq(one, one);
+    for (std::size_t c = 0; c < children; ++c) {
+      const S* weight = weights.first + weights.begin[c] + (first_feature + v) * weights.step;
+      if (in_range < lanes || weights.step != 1) {
+        for (std::size_t r = 0; r < in_range; ++r) gathered[r] = weight[r * weights.step];
+        weight = gathered;
+      }
+      const auto change = hn::Mul(hn::LoadU(d, weight), hn::Load(d, gap + v));
+      const auto within = hn::Le(hn::Abs(change), limit);
+      all_within = hn::And(all_within, within);
+      const auto h = hn::IfThenElseZero(within, change);
+      const auto t = hn::Tanh(d, h);
+      most = hn::Max(most, hn::Abs(h));
+      product = hn::Mul(product, hn::NegMulAdd(t, t, one));
+      if (c % children_per_log == children_per_log - 1 || c + 1 == children) {
+        logs = hn::Add(logs, hn::Log(d, product));
+        product = one;
+      }
+      hn::Store(t, d, tanhs);
+      hn::Store(h, d, changes);
+      for (std::size_t r = 0; r < lanes; ++r) {
+        S* const entry =
+            tiles + ((v + r) / parent_tile * children + c) * 2 * parent_tile + (v + r) % parent_tile;
+        entry[0] = tanhs[r];
+        entry[parent_tile] = changes[r];
+      }
+    }
+    hn::Store(hn::Mul(logs, hn::Set(d, S(-0.5))), d, table + v);
+    largest = std::max(largest, hn::GetLane(hn::MaxOfLanes(d, most)));
+    beyond = beyond || !hn::AllTrue(d, all_within);
+  }
+  const TableRange<S> range{largest, beyond};
+  table[width] = static_cast<S>(range.edges_per_log());
+  return range;
+}
+
+/// One tile of parents, one vector of samples, some children:
+/// x·Σ s·h + log Π (1 - x·m·tanh h), the product cut where it could leave the range.
+template <class S>
+HWY_INLINE void tell_tile(const S* tile, std::size_t children, std::size_t children_per_log, const S* child,
+                          const Vector<S>* sign, Vector<S>* total) {
+  const Tag<S> d;
+  const auto one = hn::Set(d, S(1));
+  Vector<S> linear[parent_tile], logs[parent_tile];
+  for (std::size_t r = 0; r < parent_tile; ++r) linear[r] = logs[r] = hn::Zero(d);
+  for (std::size_t c = 0; c < children;) {
+    const std::size_t stop = std::min(children, c + children_per_log);
+    Vector<S> product[parent_tile];
+    for (std::size_t r = 0; r < parent_tile; ++r) product[r] = one;
+    for (; c < stop; ++c, tile += 2 * parent_tile, child += 2 * lane_group) {
+      const auto mean = hn::Load(d, child), outcome = hn::Load(d, child + lane_group);
+      for (std::size_t r = 0; r < parent_tile; ++r) {
+        const auto factor = hn::NegMulAdd(hn::Xor(mean, sign[r]), hn::Set(d, tile[r]), one);
+        product[r] = hn::Mul(product[r], factor);
+        linear[r] = hn::MulAdd(outcome, hn::Set(d, tile[parent_tile + r]), linear[r]);
+      }
+    }
+    for (std::size_t r = 0; r < parent_tile; ++r) logs[r] = hn::Add(logs[r], hn::Log(d, product[r]));
+  }
+  for (std::size_t r = 0; r < parent_tile; ++r) total[r] = hn::Add(hn::Xor(linear[r], sign[r]), logs[r]);
+}
+
+template <class S>
+void tell_dense(const S* table, std::size_t children, const S* descriptions,
+                std::span<const ToldParent<S>> parents, std::size_t stride, int lanes) {
+  const Tag<S> d;
+  constexpr std::size_t stretch = 64;  // children whose descriptions stay in the first-level cache
+  const auto children_per_log = static_cast<std::size_t>(table[parent_group]);
+  const S* const tiles = table + 2 * parent_group;
+  for (std::size_t first = 0; first < children; first += stretch) {
+    const std::size_t count = std::min(stretch, children - first);
+    for (std::size_t p = 0; p < parents.size(); p += parent_tile) {
+      const std::size_t told = std::min(parent_tile, parents.size() - p);
+      const S* const tile = tiles + (p / parent_tile * children + first) * 2 * parent_tile;
+      for (int lane = 0; lane < lanes; lane += vector_lanes<S>) {
+        const auto group = static_cast<std::size_t>(lane / lane_group);
+        Vector<S> sign[parent_tile], total[parent_tile];
+        for (std::size_t r = 0; r < parent_tile; ++r)
+          sign[r] = sign_of<S>(parents[p + std::min(r, told - 1)].sampled + lane);
+        tell_tile<S>(tile, count, children_per_log,
+                     descriptions + (group * children + first) * 2 * lane_group + lane % lane_group, sign,
+                     total);
+        for (std::size_t r = 0; r < told; ++r) {
+          if (first == 0) total[r] = hn::Add(total[r], hn::Set(d, table[p + r]));
+          subtract_from_flipped<S>(total[r], sign[r], parents[p + r].evidence + lane, stride);
+        }
+      }
+    }
+  }
+}
+
+/// Per edge: e^{2h} - 1 and 1 - e^{-2h}, from one exponential.
+template <class S>
+TableRange<S> make_sparse_table(std::span<const S> half_changes, S* table) {
+  const Tag<S> d;
+  constexpr std::size_t lanes = vector_lanes<S>;
+  const auto two = hn::Set(d, S(2)), limit = hn::Set(d, static_cast<S>(closed_form_limit));
+  auto most = hn::Zero(d);
+  bool beyond = false;
+  for (std::size_t e = 0; e < half_changes.size(); e += lanes) {
+    const std::size_t count = std::min(lanes, half_changes.size() - e);
+    const auto inside = hn::FirstN(d, count);
+    const auto change = hn::MaskedLoad(inside, d, half_changes.data() + e);
+    const auto within = hn::Le(hn::Abs(change), limit);
+    beyond = beyond || !hn::AllTrue(d, within);
+    const auto h = hn::IfThenElseZero(within, change);
+    most = hn::Max(most, hn::Abs(h));
+    const auto rise = hn::Expm1(d, hn::Mul(two, h));
+    const auto fall = hn::Div(rise, hn::Add(rise, hn::Set(d, S(1))));
+    if (count == lanes) {
+      hn::StoreInterleaved2(rise, fall, d, table + 2 * e);
+    } else {
+      HWY_ALIGN S pairs[2 * lanes];
+      hn::StoreInterleaved2(rise, fall, d, pairs);
+      std::copy(pairs, pairs + 2 * count, table + 2 * e);
+    }
+  }
+  return {hn::GetLane(hn::MaxOfLanes(d, most)), beyond};
+}
+
+/// log Π (1 + q·(e^{2·s·x·h} - 1)). With w = s·x·q the factor is 1 + (e^{2h} - 1)·w where w is positive and
+/// 1 + (1 - e^{-2h})·w where it is negative: always the larger of the two, whatever the sign of h.
+template <class S, int vectors>
+HWY_INLINE void tell_sparse_lanes(const S* table, std::size_t edges_per_log,
+                                  std::span<const std::uint32_t> children, const S* descriptions,
+                                  const ToldParent<S>& parent, std::size_t stride, int lanes, int lane) {
+  const Tag<S> d;
+  const auto one = hn::Set(d, S(1));
+  Vector<S> sign[vectors], total[vectors];
+  for (int v = 0; v < vectors; ++v) {
+    sign[v] = sign_of<S>(parent.sampled + lane + v * vector_lanes<S>);
+    total[v] = hn::Zero(d);
+  }
+  for (std::size_t e = 0; e < children.size();) {
+    const std::size_t stop = std::min(children.size(), e + edges_per_log);
+    Vector<S> product[vectors];
+    for (int v = 0; v < vectors; ++v) product[v] = one;
+    for (; e < stop; ++e) {
+      const S* const child = descriptions + children[e] * static_cast<std::size_t>(lanes) + lane;
+      const auto rise = hn::Set(d, table[2 * e]), fall = hn::Set(d, table[2 * e + 1]);
+      for (int v = 0; v < vectors; ++v) {
+        const auto doubt = hn::Xor(hn::Load(d, child + v * vector_lanes<S>), sign[v]);
+        const auto factor = hn::Max(hn::MulAdd(rise, doubt, one), hn::MulAdd(fall, doubt, one));
+        product[v] = hn::Mul(product[v], factor);
+      }
+    }
+    for (int v = 0; v < vectors; ++v) total[v] = hn::Add(total[v], hn::Log(d, product[v]));
+  }
+  for (int v = 0; v < vectors; ++v)
+    subtract_from_flipped<S>(total[v], sign[v], parent.evidence + lane + v * vector_lanes<S>, stride);
+}
+
+template <class S>
+void tell_sparse(const S* table, std::size_t edges_per_log, std::span<const std::uint32_t> children,
+                 const S* descriptions, const ToldParent<S>& parent, std::size_t stride, int lanes) {
+  for_lane_stretches<S, 4>(lanes, [&](int lane, auto vectors) HWY_ATTR {
+    tell_sparse_lanes<S, decltype(vectors)::value>(table, edges_per_log, children, descriptions, parent,
+                                                   stride, lanes, lane);
+  });
+}
+
+/// log(p + q·e^{2·s·x·h}), p and q the probabilities of what the child did and did not do.
+template <class S>
+void tell_safely(const TellingChild<S>& child, S half_change, const ToldParent<S>& parent, std::size_t stride,
+                 int lanes) {
+  const Tag<S> d;
+  for (int i = 0; i < lanes; i += vector_lanes<S>) {
+    const auto child_sign = sign_of<S>(child.sampled + i), sign = sign_of<S>(parent.sampled + i);
+    const auto child_0 = is_set<S>(child_sign);
+    const auto log_0 = hn::Load(d, child.log_probs + i), log_1 = hn::Load(d, child.log_probs + stride + i);
+    const auto change = hn::Xor(hn::Set(d, 2 * half_change), hn::Xor(child_sign, sign));
+    const auto stay = hn::IfThenElse(child_0, log_0, log_1);
+    const auto turn = hn::Add(hn::IfThenElse(child_0, log_1, log_0), change);
+    const auto gap = hn::Neg(hn::Abs(hn::Sub(stay, turn)));
+    const auto total = hn::Add(hn::Max(stay, turn), hn::Log1p(d, hn::Exp(d, gap)));
+    subtract_from_flipped<S>(total, sign, parent.evidence + i, stride);
+  }
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace hindsight
+HWY_AFTER_NAMESPACE();
+
+#endif

@@ -1,0 +1,239 @@
+#include <hindsight/nodes/linear_messages.hpp>
+
+#include <algorithm>
+#include <cmath>
+
+namespace hindsight {
+namespace {
+
+template <class S>
+S half_gap(const Encoding& encoding) {
+  return static_cast<S>((encoding.value(1, 0) - encoding.value(0, 0)) / 2);
+}
+
+/// Edges in the order of their parents, and where each parent's begin.
+std::vector<WaitingParent> by_parent(std::vector<UnitEdge>& edges) {
+  std::stable_sort(edges.begin(), edges.end(),
+                   [](const UnitEdge& a, const UnitEdge& b) { return a.unit_row() < b.unit_row(); });
+  std::vector<WaitingParent> parents;
+  for (std::size_t e = 0; e < edges.size(); ++e) {
+    if (e == 0 || edges[e].unit_row() != edges[e - 1].unit_row())
+      parents.push_back({edges[e].unit_row(), edges[e].table_row(), e, e, &*edges[e].parent->shape.encoding});
+    parents.back().last_edge = e + 1;
+  }
+  return parents;
+}
+
+}  // namespace
+
+template <class S>
+void DenseMessages<S>::Group::add(const UnitEdge& edge) {
+  parents.push_back({.unit_row = edge.unit_row(), .table_row = edge.table_row()});
+  half_gaps.push_back(half_gap<S>(*edge.parent->shape.encoding));
+}
+
+template <class S>
+std::size_t DenseMessages<S>::scratch(int lanes) const {
+  return groups_.empty() ? 0 : 2 * children_->count() * static_cast<std::size_t>(lanes);
+}
+
+template <class S>
+void DenseMessages<S>::prepare(const Frame<S>& frame, S* tables, std::size_t first, std::size_t last) const {
+  const auto& kernels = linear_kernels<S>(frame.instructions);
+  for (std::size_t g = first; g < last; ++g) {
+    S* const table = tables + g * group_size();
+    const WeightRows<const S> weights{
+        .first = frame.parameters, .begin = groups_[g].begin, .step = groups_[g].step};
+    const TableRange<S> range = kernels.make_dense_table(weights, groups_[g].first_feature,
+                                                         groups_[g].half_gaps, table + parent_group);
+    table[0] = range.beyond;
+  }
+}
+
+template <class S>
+void DenseMessages<S>::send(const Frame<S>& frame, const S* tables) const {
+  if (groups_.empty()) return;
+  const auto& kernels = linear_kernels<S>(frame.instructions);
+  const std::size_t children = children_->count();
+  for (std::size_t c = 0; c < children; ++c)
+    kernels.describe_for_dense(children_->child(frame, c), frame.stride, frame.lanes, children,
+                               frame.scratch + c * 2 * lane_group);
+  for (std::size_t g = 0; g < groups_.size(); ++g) {
+    const Group& group = groups_[g];
+    const S* const table = tables + g * group_size();
+    ToldParent<S> told[parent_group];
+    for (std::size_t p = 0; p < group.parents.size(); ++p) told[p] = group.parents[p].told(frame);
+    kernels.tell_dense(table + parent_group, children, frame.scratch,
+                       std::span<const ToldParent<S>>(told, group.parents.size()), frame.stride, frame.lanes);
+    if (table[0] == 0) continue;
+    for (std::size_t c = 0; c < children; ++c)
+      for (std::size_t p = 0; p < group.parents.size(); ++p) {
+        const S h = group.half_gaps[p] * frame.parameters[group.weight(c, p)];
+        if (!(std::abs(h) <= static_cast<S>(closed_form_limit)))
+          kernels.tell_safely(children_->child(frame, c), h, told[p], frame.stride, frame.lanes);
+      }
+  }
+}
+
+template <class S>
+SparseMessages<S>::SparseMessages(const ChildRows& children, std::vector<UnitEdge> edges)
+    : children_(&children), parents_(by_parent(edges)) {
+  for (const UnitEdge& edge : edges) {
+    edges_.push_back(edge.child);
+    parameters_.push_back(edge.parameter);
+  }
+  for (const WaitingParent& parent : parents_) {
+    half_gaps_.push_back(half_gap<S>(*parent.encoding));
+    most_edges_ = std::max(most_edges_, parent.edges());
+  }
+}
+
+template <class S>
+std::size_t SparseMessages<S>::scratch(int lanes) const {
+  return std::max(most_edges_, parents_.empty() ? 0 : children_->count() * static_cast<std::size_t>(lanes));
+}
+
+template <class S>
+void SparseMessages<S>::prepare(const Frame<S>& frame, S* tables, std::size_t first, std::size_t last) const {
+  const auto& kernels = linear_kernels<S>(frame.instructions);
+  S* const pairs = tables + parents_.size();
+  for (std::size_t p = first; p < last; ++p) {
+    const WaitingParent& parent = parents_[p];
+    const std::size_t count = parent.edges();
+    for (std::size_t e = 0; e < count; ++e) frame.scratch[e] = half_change(frame, p, parent.first_edge + e);
+    const TableRange<S> range =
+        kernels.make_sparse_table(std::span<const S>(frame.scratch, count), pairs + 2 * parent.first_edge);
+    const auto edges_per_log = static_cast<S>(range.edges_per_log());
+    tables[p] = range.beyond ? -edges_per_log : edges_per_log;
+  }
+}
+
+template <class S>
+void SparseMessages<S>::send(const Frame<S>& frame, const S* tables) const {
+  if (parents_.empty()) return;
+  const auto& kernels = linear_kernels<S>(frame.instructions);
+  const auto lanes = static_cast<std::size_t>(frame.lanes);
+  for (std::size_t c = 0; c < children_->count(); ++c)
+    kernels.describe_for_sparse(children_->child(frame, c), frame.stride, frame.lanes,
+                                frame.scratch + c * lanes);
+  const S* const pairs = tables + parents_.size();
+  for (std::size_t p = 0; p < parents_.size(); ++p) {
+    const WaitingParent& parent = parents_[p];
+    const std::size_t count = parent.edges();
+    const ToldParent<S> told = parent.told(frame);
+    kernels.tell_sparse(pairs + 2 * parent.first_edge, static_cast<std::size_t>(std::abs(tables[p])),
+                        std::span(edges_).subspan(parent.first_edge, count), frame.scratch, told,
+                        frame.stride, frame.lanes);
+    if (tables[p] > 0) continue;
+    for (std::size_t e = parent.first_edge; e < parent.last_edge; ++e)
+      if (const S h = half_change(frame, p, e); !(std::abs(h) <= static_cast<S>(closed_form_limit)))
+        kernels.tell_safely(children_->child(frame, edges_[e]), h, told, frame.stride, frame.lanes);
+  }
+}
+
+template <class S>
+GeneralMessages<S>::GeneralMessages(const ChildRows& children, std::vector<UnitEdge> edges)
+    : children_(&children), parents_(by_parent(edges)) {
+  for (const UnitEdge& edge : edges) {
+    edges_.push_back(edge.child);
+    parameters_.push_back(edge.parameter);
+    logit_strides_.push_back(edge.logit_stride);
+  }
+  for (const WaitingParent& parent : parents_) {
+    most_candidates_ = std::max(most_candidates_, static_cast<std::size_t>(parent.encoding->outcomes));
+    shares_.push_back(share_count_);
+    share_count_ += parent.edges() * edge_size(parent);
+  }
+  shares_.push_back(share_count_);
+}
+
+template <class S>
+std::size_t GeneralMessages<S>::scratch(int lanes) const {
+  if (parents_.empty()) return 0;
+  return children_->count() * (children_->outcomes + 1) * static_cast<std::size_t>(lanes) +
+         (3 * most_candidates_ + 2 * children_->logits) * lane_group;
+}
+
+template <class S>
+S GeneralMessages<S>::share_out(const Frame<S>& frame, const Encoding& encoding, std::size_t edge,
+                                S* shares) const {
+  const auto candidates = static_cast<std::size_t>(encoding.outcomes),
+             width = static_cast<std::size_t>(encoding.width);
+  S widest = 0;
+  for (std::size_t logit = 0; logit < children_->logits; ++logit, shares += candidates) {
+    const S* const weight = frame.parameters + parameters_[edge] + logit * logit_strides_[edge];
+    for (std::size_t u = 0; u < candidates; ++u) {
+      shares[u] = encoding.is_one_hot() ? weight[u] : S(0);
+      if (encoding.is_one_hot()) continue;
+      for (std::size_t f = 0; f < width; ++f)
+        shares[u] += weight[f] * static_cast<S>(encoding.values[u * width + f]);
+    }
+    S least = shares[0], most = shares[0];
+    for (std::size_t u = 1; u < candidates; ++u) {
+      least = std::min(least, shares[u]);
+      most = std::max(most, shares[u]);
+    }
+    const S middle = least + (most - least) / 2;
+    for (std::size_t u = 0; u < candidates; ++u) shares[u] -= middle;
+    widest = std::max(widest, most - least);
+  }
+  return widest;
+}
+
+template <class S>
+void GeneralMessages<S>::prepare(const Frame<S>& frame, S* tables, std::size_t first,
+                                 std::size_t last) const {
+  S* const ranges = tables;
+  S* const shares = ranges + edges_.size();
+  for (std::size_t p = first; p < last; ++p) {
+    const WaitingParent& parent = parents_[p];
+    S* share = shares + shares_[p];
+    for (std::size_t e = parent.first_edge; e < parent.last_edge; ++e, share += edge_size(parent))
+      ranges[e] = share_out(frame, *parent.encoding, e, share);
+  }
+  const std::size_t begin = shares_[first], count = shares_[last] - begin;
+  linear_kernels<S>(frame.instructions)
+      .make_general_table(std::span<const S>(shares + begin, count), shares + share_count_ + begin,
+                          shares + 2 * share_count_ + begin);
+}
+
+template <class S>
+void GeneralMessages<S>::send(const Frame<S>& frame, const S* tables) const {
+  if (parents_.empty()) return;
+  const auto& kernels = linear_kernels<S>(frame.instructions);
+  const std::size_t description = (children_->outcomes + 1) * static_cast<std::size_t>(frame.lanes);
+  for (std::size_t c = 0; c < children_->count(); ++c)
+    kernels.describe_for_general(children_->child(frame, c), frame.stride, frame.lanes, children_->outcomes,
+                                 frame.scratch + c * description);
+  S* const scratch = frame.scratch + children_->count() * description;
+  for (std::size_t p = 0; p < parents_.size(); ++p) {
+    const WaitingParent& parent = parents_[p];
+    const S* const ranges = tables + parent.first_edge;
+    const S* const shares = tables + edges_.size() + shares_[p];
+    const GeneralMessage<S> message{.parent = parent.told(frame),
+                                    .candidates = static_cast<std::size_t>(parent.encoding->outcomes),
+                                    .logits = children_->logits,
+                                    .children = std::span(edges_).subspan(parent.first_edge, parent.edges()),
+                                    .ranges = ranges,
+                                    .shares = shares,
+                                    .growth = shares + share_count_,
+                                    .decay = shares + 2 * share_count_,
+                                    .descriptions = frame.scratch,
+                                    .stride = frame.stride,
+                                    .lanes = frame.lanes};
+    kernels.tell_general(message, scratch);
+    for (std::size_t e = 0; e < parent.edges(); ++e)
+      if (!(static_cast<double>(ranges[e]) <= product_range))
+        kernels.tell_general_safely(message, e, frame.log_prob(children_->table_row[message.children[e]]),
+                                    scratch);
+  }
+}
+
+template class DenseMessages<float>;
+template class DenseMessages<double>;
+template class SparseMessages<float>;
+template class SparseMessages<double>;
+template class GeneralMessages<float>;
+template class GeneralMessages<double>;
+
+}  // namespace hindsight

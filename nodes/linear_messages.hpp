@@ -1,0 +1,146 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include <hindsight/core/block.hpp>
+#include <hindsight/nodes/linear_kernels.hpp>
+
+namespace hindsight {
+
+/// One edge between two units, of which the parent wants messages.
+struct UnitEdge {
+  const ParentPlace* parent = nullptr;
+  std::uint32_t parent_unit = 0;
+  std::uint32_t child = 0;       ///< number of the unit in its block
+  std::size_t parameter = 0;     ///< first weight into the child's first logit
+  std::size_t logit_stride = 0;  ///< from there to the same weight into the next logit
+
+  std::size_t feature_row() const {
+    return parent->feature_row + parent_unit * static_cast<std::size_t>(parent->shape.width());
+  }
+  std::size_t unit_row() const { return parent->unit_row + parent_unit; }
+  std::size_t table_row() const {
+    return parent->table_row + parent_unit * static_cast<std::size_t>(parent->shape.encoding->outcomes);
+  }
+};
+
+/// The units of a block as messages come from them.
+struct ChildRows {
+  std::vector<std::size_t> table_row, unit_row;
+  std::size_t outcomes = 2, logits = 1;
+
+  std::size_t count() const { return unit_row.size(); }
+  template <class S>
+  TellingChild<S> child(const Frame<S>& frame, std::size_t index) const {
+    return {frame.log_prob(table_row[index]), frame.outcome(unit_row[index])};
+  }
+};
+
+/// A unit that wants messages, and its edges to the block.
+struct WaitingParent {
+  std::size_t unit_row = 0, table_row = 0;
+  std::size_t first_edge = 0, last_edge = 0;
+  const Encoding* encoding = nullptr;
+
+  std::size_t edges() const { return last_edge - first_edge; }
+  template <class S>
+  ToldParent<S> told(const Frame<S>& frame) const {
+    return {frame.outcome(unit_row), frame.evidence_of(table_row)};
+  }
+};
+
+/// Messages from binary units that all read the same binary parents: parents in groups of 16 that lie side by
+/// side, so that weights and outcomes are streamed.
+template <class S>
+class DenseMessages {
+ public:
+  /// Parents that every child reads through weights that lie side by side.
+  struct Group {
+    std::vector<WaitingParent> parents = {};
+    std::vector<S> half_gaps = {};
+    std::span<const std::size_t> begin = {};  ///< per child: the first weight of the run they belong to
+    std::size_t step = 1;                     ///< from weight to weight
+    std::size_t first_feature = 0;            ///< of the group within that run
+
+    void add(const UnitEdge& edge);
+    std::size_t weight(std::size_t child, std::size_t parent) const {
+      return begin[child] + (first_feature + parent) * step;
+    }
+  };
+  DenseMessages() = default;
+  DenseMessages(const ChildRows& children, std::vector<Group> groups)
+      : children_(&children), groups_(std::move(groups)) {}
+
+  std::size_t table_size() const { return groups_.size() * group_size(); }
+  std::size_t parts() const { return groups_.size(); }
+  std::size_t scratch(int lanes) const;
+  void prepare(const Frame<S>& frame, S* tables, std::size_t first, std::size_t last) const;
+  void send(const Frame<S>& frame, const S* tables) const;
+
+ private:
+  /// A table, and a flag that says whether some of its edges take the safe form.
+  std::size_t group_size() const { return dense_table_size(children_->count()) + parent_group; }
+
+  const ChildRows* children_ = nullptr;
+  std::vector<Group> groups_;
+};
+
+/// Messages along the other edges between binary units, parent after parent.
+template <class S>
+class SparseMessages {
+ public:
+  SparseMessages() = default;
+  SparseMessages(const ChildRows& children, std::vector<UnitEdge> edges);
+
+  std::size_t table_size() const { return parents_.size() + 2 * edges_.size(); }
+  std::size_t parts() const { return parents_.size(); }
+  std::size_t scratch(int lanes) const;
+  void prepare(const Frame<S>& frame, S* tables, std::size_t first, std::size_t last) const;
+  void send(const Frame<S>& frame, const S* tables) const;
+
+ private:
+  S half_change(const Frame<S>& frame, std::size_t parent, std::size_t edge) const {
+    return half_gaps_[parent] * frame.parameters[parameters_[edge]];
+  }
+
+  const ChildRows* children_ = nullptr;
+  std::vector<WaitingParent> parents_;
+  std::vector<S> half_gaps_;
+  std::vector<std::uint32_t> edges_;  ///< the child of each
+  std::vector<std::size_t> parameters_;
+  std::size_t most_edges_ = 0;
+};
+
+/// Messages along edges that have more than two outcomes, or more than one feature, at either end.
+template <class S>
+class GeneralMessages {
+ public:
+  GeneralMessages() = default;
+  GeneralMessages(const ChildRows& children, std::vector<UnitEdge> edges);
+
+  /// A range per edge, then three tables of shares (GeneralMessage).
+  std::size_t table_size() const { return edges_.size() + 3 * share_count_; }
+  std::size_t parts() const { return parents_.size(); }
+  std::size_t scratch(int lanes) const;
+  void prepare(const Frame<S>& frame, S* tables, std::size_t first, std::size_t last) const;
+  void send(const Frame<S>& frame, const S* tables) const;
+
+ private:
+  /// What a parent's outcomes add to the logits of one child, centred; returns how far apart they are.
+  S share_out(const Frame<S>& frame, const Encoding& encoding, std::size_t edge, S* shares) const;
+  std::size_t edge_size(const WaitingParent& parent) const {
+    return children_->logits * static_cast<std::size_t>(parent.encoding->outcomes);
+  }
+
+  const ChildRows* children_ = nullptr;
+  std::vector<WaitingParent> parents_;
+  std::vector<std::size_t> shares_;  ///< where each parent's begin, and the end
+  std::vector<std::uint32_t> edges_;
+  std::vector<std::size_t> parameters_, logit_strides_;
+  std::size_t share_count_ = 0, most_candidates_ = 0;
+};
+
+}  // namespace hindsight
