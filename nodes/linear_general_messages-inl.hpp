@@ -68,9 +68,8 @@ HWY_INLINE void tell_general_lane(const GeneralMessage<S>& message, int lane, S*
   }
   const auto take_logs = [&]() HWY_ATTR {
     for (std::size_t u = 0; u < candidates; ++u) {
-      const auto ratio = hn::Sub(hn::Log(d, hn::Load(d, numerators + u * width)),
-                                 hn::Log(d, hn::Load(d, denominators + u * width)));
-      hn::Store(hn::Add(hn::Load(d, logs + u * width), ratio), d, logs + u * width);
+      const auto ratio = hn::Div(hn::Load(d, numerators + u * width), hn::Load(d, denominators + u * width));
+      hn::Store(hn::Add(hn::Load(d, logs + u * width), hn::Log(d, ratio)), d, logs + u * width);
       hn::Store(one, d, numerators + u * width);
       hn::Store(one, d, denominators + u * width);
     }
@@ -78,8 +77,8 @@ HWY_INLINE void tell_general_lane(const GeneralMessage<S>& message, int lane, S*
   double reached = 0;
   for (std::size_t e = 0; e < message.children.size(); ++e) {
     const auto range = static_cast<double>(message.ranges[e]);
-    if (!(range <= product_range)) continue;
-    if (reached + range > product_range) {
+    if (!(range <= general_range)) continue;
+    if (reached + range > general_range) {
       take_logs();
       reached = 0;
     }

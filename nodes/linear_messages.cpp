@@ -145,6 +145,16 @@ GeneralMessages<S>::GeneralMessages(const ChildRows& children, std::vector<UnitE
     share_count_ += parent.edges() * edge_size(parent);
   }
   shares_.push_back(share_count_);
+  for (const WaitingParent& parent : parents_) {
+    centred_.push_back({});
+    spreads_.push_back(0);
+    if (parent.encoding->width != 1 || parent.encoding->is_one_hot()) continue;
+    const auto [least, most] =
+        std::minmax_element(parent.encoding->values.begin(), parent.encoding->values.end());
+    for (const double value : parent.encoding->values)
+      centred_.back().push_back(static_cast<S>(value - (*least + *most) / 2));
+    spreads_.back() = static_cast<S>(*most - *least);
+  }
 }
 
 template <class S>
@@ -155,13 +165,22 @@ std::size_t GeneralMessages<S>::scratch(int lanes) const {
 }
 
 template <class S>
-S GeneralMessages<S>::share_out(const Frame<S>& frame, const Encoding& encoding, std::size_t edge,
+S GeneralMessages<S>::share_out(const Frame<S>& frame, std::size_t parent, std::size_t edge,
                                 S* shares) const {
+  const Encoding& encoding = *parents_[parent].encoding;
   const auto candidates = static_cast<std::size_t>(encoding.outcomes),
              width = static_cast<std::size_t>(encoding.width);
+  const S* weight = frame.parameters + parameters_[edge];
   S widest = 0;
-  for (std::size_t logit = 0; logit < children_->logits; ++logit, shares += candidates) {
-    const S* const weight = frame.parameters + parameters_[edge] + logit * logit_strides_[edge];
+  if (const std::span<const S> values = centred_[parent]; !values.empty()) {
+    for (std::size_t logit = 0; logit < children_->logits; ++logit, weight += logit_strides_[edge]) {
+      for (const S value : values) *shares++ = *weight * value;
+      widest = std::max(widest, std::abs(*weight));
+    }
+    return widest * spreads_[parent];
+  }
+  for (std::size_t logit = 0; logit < children_->logits;
+       ++logit, shares += candidates, weight += logit_strides_[edge]) {
     for (std::size_t u = 0; u < candidates; ++u) {
       shares[u] = encoding.is_one_hot() ? weight[u] : S(0);
       if (encoding.is_one_hot()) continue;
@@ -189,7 +208,7 @@ void GeneralMessages<S>::prepare(const Frame<S>& frame, S* tables, std::size_t f
     const WaitingParent& parent = parents_[p];
     S* share = shares + shares_[p];
     for (std::size_t e = parent.first_edge; e < parent.last_edge; ++e, share += edge_size(parent))
-      ranges[e] = share_out(frame, *parent.encoding, e, share);
+      ranges[e] = share_out(frame, p, e, share);
   }
   const std::size_t begin = shares_[first], count = shares_[last] - begin;
   linear_kernels<S>(frame.instructions)
@@ -223,7 +242,7 @@ void GeneralMessages<S>::send(const Frame<S>& frame, const S* tables) const {
                                     .lanes = frame.lanes};
     kernels.tell_general(message, scratch);
     for (std::size_t e = 0; e < parent.edges(); ++e)
-      if (!(static_cast<double>(ranges[e]) <= product_range))
+      if (!(static_cast<double>(ranges[e]) <= general_range))
         kernels.tell_general_safely(message, e, frame.log_prob(children_->table_row[message.children[e]]),
                                     scratch);
   }

@@ -130,7 +130,7 @@ class GeneralMessages {
 
  private:
   /// What a parent's outcomes add to the logits of one child, centred; returns how far apart they are.
-  S share_out(const Frame<S>& frame, const Encoding& encoding, std::size_t edge, S* shares) const;
+  S share_out(const Frame<S>& frame, std::size_t parent, std::size_t edge, S* shares) const;
   std::size_t edge_size(const WaitingParent& parent) const {
     return children_->logits * static_cast<std::size_t>(parent.encoding->outcomes);
   }
@@ -138,6 +138,9 @@ class GeneralMessages {
   const ChildRows* children_ = nullptr;
   std::vector<WaitingParent> parents_;
   std::vector<std::size_t> shares_;  ///< where each parent's begin, and the end
+  /// Per parent with one feature: its values around their middle, and how far apart they are.
+  std::vector<std::vector<S>> centred_;
+  std::vector<S> spreads_;
   std::vector<std::uint32_t> edges_;
   std::vector<std::size_t> parameters_, logit_strides_;
   std::size_t share_count_ = 0, most_candidates_ = 0;

@@ -29,10 +29,20 @@ constexpr int vector_lanes = static_cast<int>(hn::MaxLanes(Tag<S>()));
 template <class S>
 constexpr int group_vectors = lane_group / vector_lanes<S>;
 
-/// Rows that are worked together: enough independent sums to hide the latency of one, few enough to stay in
-/// registers beside the features.
+/// A tile of logits, `rows` rows by `vectors` vectors of samples: enough independent sums to hide the latency
+/// of one, few enough to stay in registers beside the features and the addresses of the rows.
+template <int tile_rows, int tile_vectors>
+struct Tile {
+  static constexpr int rows = tile_rows, vectors = tile_vectors;
+  using Half = Tile<tile_rows / 2, tile_vectors>;
+};
+inline constexpr bool many_registers = HWY_TARGET <= HWY_AVX3;
+/// One group of lanes.
 template <class S>
-constexpr int tile_rows = std::max(1, (HWY_TARGET <= HWY_AVX3 ? 16 : 12) / group_vectors<S>);
+using NarrowTile = Tile<std::max(1, (many_registers ? 8 : 12 / group_vectors<S>)), group_vectors<S>>;
+/// As many lanes as pay.
+template <class S>
+using WideTile = std::conditional_t<many_registers, Tile<6, 4>, NarrowTile<S>>;
 
 /// Features are read in stretches that fit the first-level cache.
 inline constexpr std::size_t feature_stretch = 256;
@@ -68,60 +78,68 @@ Packed<S> pack_nonzero(const SampleRows<const S>& features, std::size_t first, s
   return {packed, lane_group, columns, kept};
 }
 
-template <class S, int rows, bool listed>
+template <class S, class T, bool listed>
 HWY_INLINE void add_tile(const S* const* weights, std::size_t step, const Packed<S>& from, S* const* logits) {
   const Tag<S> d;
-  constexpr int vectors = group_vectors<S>;
-  Vector<S> sum[rows][vectors];
-  for (int r = 0; r < rows; ++r)
-    for (int v = 0; v < vectors; ++v) sum[r][v] = hn::Load(d, logits[r] + v * vector_lanes<S>);
+  Vector<S> sum[T::rows][T::vectors];
+  for (int r = 0; r < T::rows; ++r)
+    for (int v = 0; v < T::vectors; ++v) sum[r][v] = hn::Load(d, logits[r] + v * vector_lanes<S>);
   for (std::size_t k = 0; k < from.count; ++k) {
     const std::size_t column = (listed ? static_cast<std::size_t>(from.columns[k]) : k) * step;
     const S* const feature = from.features + k * from.stride;
-    Vector<S> values[vectors];
-    for (int v = 0; v < vectors; ++v) values[v] = hn::Load(d, feature + v * vector_lanes<S>);
-    for (int r = 0; r < rows; ++r) {
+    Vector<S> values[T::vectors];
+    for (int v = 0; v < T::vectors; ++v) values[v] = hn::Load(d, feature + v * vector_lanes<S>);
+    for (int r = 0; r < T::rows; ++r) {
       const Vector<S> weight = hn::Set(d, weights[r][column]);
-      for (int v = 0; v < vectors; ++v) sum[r][v] = hn::MulAdd(weight, values[v], sum[r][v]);
+      for (int v = 0; v < T::vectors; ++v) sum[r][v] = hn::MulAdd(weight, values[v], sum[r][v]);
     }
   }
-  for (int r = 0; r < rows; ++r)
-    for (int v = 0; v < vectors; ++v) hn::Store(sum[r][v], d, logits[r] + v * vector_lanes<S>);
+  for (int r = 0; r < T::rows; ++r)
+    for (int v = 0; v < T::vectors; ++v) hn::Store(sum[r][v], d, logits[r] + v * vector_lanes<S>);
 }
 
-/// Tiles of `rows` rows as long as they last, then of half as many.
-template <class S, int rows>
+/// Tiles as long as the rows last, then tiles of half as many rows.
+template <class S, class T>
 void add_rows(const WeightRows<const S>& weights, std::size_t row, std::size_t first_feature,
               const Packed<S>& from, const SampleRows<S>& logits, const std::size_t* logit_rows, int lane) {
   const std::size_t last = weights.begin.size();
-  for (; row + rows <= last; row += rows) {
-    const S* weight[rows];
-    S* logit[rows];
-    for (std::size_t r = 0; r < rows; ++r) {
+  for (; row + T::rows <= last; row += T::rows) {
+    const S* weight[T::rows];
+    S* logit[T::rows];
+    for (std::size_t r = 0; r < T::rows; ++r) {
       weight[r] = weights.first + weights.begin[row + r] + first_feature * weights.step;
       logit[r] = logits.row(logit_rows[row + r]) + lane;
     }
     if (from.columns)
-      add_tile<S, rows, true>(weight, weights.step, from, logit);
+      add_tile<S, T, true>(weight, weights.step, from, logit);
     else if (weights.step == 1)
-      add_tile<S, rows, false>(weight, 1, from, logit);
+      add_tile<S, T, false>(weight, 1, from, logit);
     else
-      add_tile<S, rows, false>(weight, weights.step, from, logit);
+      add_tile<S, T, false>(weight, weights.step, from, logit);
   }
-  if constexpr (rows > 1)
-    if (row < last) add_rows<S, rows / 2>(weights, row, first_feature, from, logits, logit_rows, lane);
+  if constexpr (T::rows > 1)
+    if (row < last)
+      add_rows<S, typename T::Half>(weights, row, first_feature, from, logits, logit_rows, lane);
 }
 
 template <class S>
 void add_dense(const WeightRows<const S>& weights, const SampleRows<const S>& features,
                const SampleRows<S>& logits, const std::size_t* rows, S* scratch) {
+  constexpr int wide = WideTile<S>::vectors * vector_lanes<S>;
   for (std::size_t first = 0; first < weights.features; first += feature_stretch) {
     const std::size_t count = std::min(feature_stretch, weights.features - first);
-    for (int lane = 0; lane < features.lanes; lane += lane_group) {
+    int lane = 0;
+    // Narrow groups find more features that are all zero.
+    if (!weights.skip_zeros)
+      for (; lane + wide <= features.lanes; lane += wide)
+        add_rows<S, WideTile<S>>(weights, 0, first,
+                                 {features.row(first) + lane, features.stride, nullptr, count}, logits, rows,
+                                 lane);
+    for (; lane < features.lanes; lane += lane_group) {
       const Packed<S> from = weights.skip_zeros
                                  ? pack_nonzero(features, first, count, lane, scratch)
                                  : Packed<S>{features.row(first) + lane, features.stride, nullptr, count};
-      add_rows<S, tile_rows<S>>(weights, 0, first, from, logits, rows, lane);
+      add_rows<S, NarrowTile<S>>(weights, 0, first, from, logits, rows, lane);
     }
   }
 }
