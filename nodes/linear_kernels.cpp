@@ -13,10 +13,9 @@ namespace hindsight {
 
 template <class S>
 std::size_t TableRange<S>::edges_per_log() const {
-  constexpr std::size_t most = 64;
   const double each = 2 * static_cast<double>(largest);
-  return each * static_cast<double>(most) <= product_range
-             ? most
+  return each * static_cast<double>(most_edges_per_log) <= product_range
+             ? most_edges_per_log
              : std::max<std::size_t>(1, static_cast<std::size_t>(product_range / each));
 }
 

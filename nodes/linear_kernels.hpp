@@ -20,6 +20,8 @@ inline constexpr std::size_t parent_tile = 4;
 inline constexpr double closed_form_limit = 2.5;
 /// Products of likelihood ratios stay within e^±80, inside the range of float; then their logarithm is taken.
 inline constexpr double product_range = 80;
+/// They are cut in any case after this many factors.
+inline constexpr std::size_t most_edges_per_log = 128;
 /// The same for quotients, whose two parts may go opposite ways; edges beyond it take the safe form.
 inline constexpr double general_range = 40;
 
