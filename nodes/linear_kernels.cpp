@@ -1,9 +1,7 @@
-#include <hindsight/nodes/linear_kernels.hpp>
-
 #include <algorithm>
 
-// Baseline, AVX2 and AVX-512: what lies between them is rare today, and each set costs compile time.
-#define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_SSE4 | HWY_AVX3_DL)
+#include <hindsight/core/instruction_set_dispatch.hpp>
+
 #define HWY_TARGET_INCLUDE <hindsight/nodes/linear_kernels-inl.hpp>
 #include <hwy/foreach_target.h>
 
@@ -21,12 +19,7 @@ std::size_t TableRange<S>::edges_per_log() const {
 
 template <class S>
 const LinearKernels<S>& linear_kernels(InstructionSet set) {
-#if HWY_ARCH_X86_64
-  if (set == InstructionSet::avx512) return N_AVX3::linear_table<S>();
-  if (set == InstructionSet::avx2) return N_AVX2::linear_table<S>();
-#endif
-  static_cast<void>(set);
-  return HWY_NAMESPACE::linear_table<S>();
+  return HINDSIGHT_CALL_FOR(set, linear_table<S>());
 }
 
 template struct TableRange<float>;
