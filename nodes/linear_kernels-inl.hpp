@@ -7,6 +7,7 @@
 #endif
 
 #include <hindsight/nodes/linear_general_messages-inl.hpp>
+#include <hindsight/nodes/linear_gradients-inl.hpp>
 #include <hindsight/nodes/linear_messages-inl.hpp>
 #include <hindsight/nodes/linear_products-inl.hpp>
 #include <hindsight/nodes/linear_units-inl.hpp>

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -24,6 +25,9 @@ inline constexpr double product_range = 80;
 inline constexpr std::size_t most_edges_per_log = 128;
 /// The same for quotients, whose two parts may go opposite ways; edges beyond it take the safe form.
 inline constexpr double general_range = 40;
+
+/// Dense products read features in stretches that stay in the cache while all rows of weights pass by.
+inline constexpr std::size_t feature_stretch = 256;
 
 /// Rows of samples, `stride` apart, of which the first `lanes` numbers are worked.
 template <class T>
@@ -105,9 +109,11 @@ struct TableRange {
 
 /// Scalars that a dense table takes.
 inline std::size_t dense_table_size(std::size_t children) { return 2 * parent_group * (children + 1); }
-/// Scalars of scratch that the kernels for dense products take.
+/// Scalars of scratch that the kernels for dense products take: the features of one stretch, and lists of
+/// those that are not zero.
 inline std::size_t dense_scratch_size(int lanes) {
-  return 256 + 256 * lane_group + static_cast<std::size_t>(lanes) * (1 + 2 * lane_group);
+  return feature_stretch *
+         (static_cast<std::size_t>(std::max(lanes, lane_group)) + static_cast<std::size_t>(lanes));
 }
 
 /// The inner loops of linear-logit blocks. One table of them per instruction set; raw pointers only.
