@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace hindsight::benchmarks {
+
+/// Labelled images (or other feature vectors), one row each. Every peer reads the same rows.
+struct Images {
+  int count = 0, features = 0;
+  std::vector<float> pixels = {};  ///< count × features, in [0, 1]
+  std::vector<std::int64_t> labels = {};
+  std::string source = {};  ///< for the report: what was measured on
+};
+
+/// The first images of MNIST's training set if the directory holds its IDX files, otherwise synthetic ones
+/// with the same share of zeros.
+Images load_images(const std::filesystem::path& directory, int count);
+
+/// No zeros at all.
+Images dense_images(int count, int features);
+
+/// Where the next batch begins; runs through all rows and starts over.
+class Cursor {
+ public:
+  int next(const Images& images, int batch) {
+    const int first = next_ + batch <= images.count ? next_ : 0;
+    next_ = first + batch;
+    return first;
+  }
+
+ private:
+  int next_ = 0;
+};
+
+}  // namespace hindsight::benchmarks
