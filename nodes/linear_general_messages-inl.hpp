@@ -46,6 +46,57 @@ HWY_INLINE Vector<S> pick(const S* row, std::size_t candidates, Vector<S> sample
   return picked;
 }
 
+/// What one edge has to offer: the probabilities of the child's outcomes and what it did. A binary child has
+/// one logit, that of outcome 1; outcome 0 is as likely a share of the sum as before.
+template <class S>
+struct DescribedChild {
+  const S* probabilities;
+  std::size_t lanes;
+  bool lone;
+  Vector<S> outcome;
+
+  HWY_INLINE DescribedChild(const GeneralMessage<S>& message, std::size_t edge, int lane)
+      : probabilities(message.descriptions +
+                      message.children[edge] * message.description_rows() *
+                          static_cast<std::size_t>(message.lanes) +
+                      static_cast<std::size_t>(lane)),
+        lanes(static_cast<std::size_t>(message.lanes)),
+        lone(message.logits == 1),
+        outcome(hn::Load(Tag<S>(), probabilities + message.child_outcomes() * lanes)) {}
+
+  HWY_INLINE std::size_t outcome_of(std::size_t logit) const { return lone ? 1 : logit; }
+  HWY_INLINE Vector<S> probability(std::size_t logit) const {
+    return hn::Load(Tag<S>(), probabilities + outcome_of(logit) * lanes);
+  }
+  HWY_INLINE auto did(std::size_t logit) const {
+    return hn::Eq(outcome, hn::Set(Tag<S>(), static_cast<S>(outcome_of(logit))));
+  }
+  HWY_INLINE Vector<S> probability_beside() const {
+    return lone ? hn::Load(Tag<S>(), probabilities) : hn::Zero(Tag<S>());
+  }
+  HWY_INLINE Vector<S> did_beside() const {
+    const Tag<S> d;
+    return lone ? hn::IfThenElseZero(hn::Eq(outcome, hn::Zero(d)), hn::Set(d, S(1))) : hn::Zero(d);
+  }
+};
+
+/// Calls add(edge) for the edges within the range, and take_logs() where the products could leave it.
+template <class S, class Add, class TakeLogs>
+HWY_INLINE void for_each_edge(const GeneralMessage<S>& message, const Add& add, const TakeLogs& take_logs) {
+  double reached = 0;
+  for (std::size_t e = 0; e < message.children.size(); ++e) {
+    const auto range = static_cast<double>(message.ranges[e]);
+    if (!(range <= general_range)) continue;
+    if (reached + range > general_range) {
+      take_logs();
+      reached = 0;
+    }
+    reached += range;
+    add(e);
+  }
+  take_logs();
+}
+
 /// log P(child | candidate u) - log P(child | sampled v) = log( e^{z_c} / Σ_k p_k·e^{z_k} ), where c is what
 /// the child did and z_k = share_ku - share_kv. Numerators and denominators of the edges are multiplied up.
 template <class S>
@@ -53,7 +104,6 @@ HWY_INLINE void tell_general_lane(const GeneralMessage<S>& message, int lane, S*
   const Tag<S> d;
   constexpr std::size_t width = vector_lanes<S>;
   const std::size_t candidates = message.candidates, logits = message.logits;
-  const auto lanes = static_cast<std::size_t>(message.lanes);
   S* const numerators = scratch;
   S* const denominators = numerators + candidates * width;
   S* const logs = denominators + candidates * width;
@@ -74,35 +124,16 @@ HWY_INLINE void tell_general_lane(const GeneralMessage<S>& message, int lane, S*
       hn::Store(one, d, denominators + u * width);
     }
   };
-  double reached = 0;
-  for (std::size_t e = 0; e < message.children.size(); ++e) {
-    const auto range = static_cast<double>(message.ranges[e]);
-    if (!(range <= general_range)) continue;
-    if (reached + range > general_range) {
-      take_logs();
-      reached = 0;
-    }
-    reached += range;
-    const S* const child = message.descriptions + message.children[e] * message.description_rows() * lanes +
-                           static_cast<std::size_t>(lane);
-    const auto outcome = hn::Load(d, child + message.child_outcomes() * lanes);
-    // A binary child has one logit, that of outcome 1: outcome 0 is as likely a share of the sum as before.
-    const bool lone = logits == 1;
-    auto base = hn::Zero(d), base_match = hn::Zero(d);
-    if (lone) {
-      base = hn::Load(d, child);
-      base_match = hn::IfThenElseZero(hn::Eq(outcome, hn::Zero(d)), one);
-    }
+  const auto add = [&](std::size_t e) HWY_ATTR {
+    const DescribedChild<S> child(message, e, lane);
     for (std::size_t k = 0; k < logits; ++k) {
-      const std::size_t own = lone ? 1 : k;
       const auto decay = pick(message.decay + e * message.edge_size() + k * candidates, candidates, sampled);
-      hn::Store(hn::Mul(hn::Load(d, child + own * lanes), decay), d, likelihoods + k * width);
-      hn::Store(hn::IfThenElseZero(hn::Eq(outcome, hn::Set(d, static_cast<S>(own))), decay), d,
-                matches + k * width);
+      hn::Store(hn::Mul(child.probability(k), decay), d, likelihoods + k * width);
+      hn::Store(hn::IfThenElseZero(child.did(k), decay), d, matches + k * width);
     }
     for (std::size_t u = 0; u < candidates; ++u) {
       const S* const growth = message.growth + e * message.edge_size() + u;
-      auto numerator = base_match, denominator = base;
+      auto numerator = child.did_beside(), denominator = child.probability_beside();
       for (std::size_t k = 0; k < logits; ++k) {
         const auto grown = hn::Set(d, growth[k * candidates]);
         numerator = hn::MulAdd(hn::Load(d, matches + k * width), grown, numerator);
@@ -113,8 +144,8 @@ HWY_INLINE void tell_general_lane(const GeneralMessage<S>& message, int lane, S*
       hn::Store(hn::Mul(hn::Load(d, numerator_at), numerator), d, numerator_at);
       hn::Store(hn::Mul(hn::Load(d, denominator_at), denominator), d, denominator_at);
     }
-  }
-  take_logs();
+  };
+  for_each_edge(message, add, take_logs);
   for (std::size_t u = 0; u < candidates; ++u) {
     S* const evidence = message.parent.evidence + u * message.stride + lane;
     const auto happened = hn::Eq(sampled, hn::Set(d, static_cast<S>(u)));
@@ -123,9 +154,45 @@ HWY_INLINE void tell_general_lane(const GeneralMessage<S>& message, int lane, S*
   }
 }
 
+/// The same for a parent with two candidates, of which only the one that was not sampled has to be told.
+template <class S>
+HWY_INLINE void tell_binary_lane(const GeneralMessage<S>& message, int lane) {
+  const Tag<S> d;
+  const auto one = hn::Set(d, S(1));
+  const auto sampled_0 = hn::Eq(load_outcomes<S>(message.parent.sampled + lane), hn::Zero(d));
+  auto logs = hn::Zero(d), numerators = one, denominators = one;
+  const auto take_logs = [&]() HWY_ATTR {
+    logs = hn::Add(logs, hn::Log(d, hn::Div(numerators, denominators)));
+    numerators = denominators = one;
+  };
+  const auto add = [&](std::size_t e) HWY_ATTR {
+    const DescribedChild<S> child(message, e, lane);
+    const S* growth = message.growth + e * message.edge_size();
+    const S* decay = message.decay + e * message.edge_size();
+    auto numerator = child.did_beside(), denominator = child.probability_beside();
+    for (std::size_t k = 0; k < message.logits; ++k, growth += 2, decay += 2) {
+      const auto grown =
+          hn::IfThenElse(sampled_0, hn::Set(d, growth[1] * decay[0]), hn::Set(d, growth[0] * decay[1]));
+      numerator = hn::IfThenElse(child.did(k), grown, numerator);
+      denominator = hn::MulAdd(child.probability(k), grown, denominator);
+    }
+    numerators = hn::Mul(numerators, numerator);
+    denominators = hn::Mul(denominators, denominator);
+  };
+  for_each_edge(message, add, take_logs);
+  S* const evidence_0 = message.parent.evidence + lane;
+  S* const evidence_1 = evidence_0 + message.stride;
+  hn::Store(hn::Add(hn::Load(d, evidence_0), hn::IfThenZeroElse(sampled_0, logs)), d, evidence_0);
+  hn::Store(hn::Add(hn::Load(d, evidence_1), hn::IfThenElseZero(sampled_0, logs)), d, evidence_1);
+}
+
 template <class S>
 void tell_general(const GeneralMessage<S>& message, S* scratch) {
-  for (int lane = 0; lane < message.lanes; lane += vector_lanes<S>) tell_general_lane(message, lane, scratch);
+  for (int lane = 0; lane < message.lanes; lane += vector_lanes<S>)
+    if (message.candidates == 2)
+      tell_binary_lane(message, lane);
+    else
+      tell_general_lane(message, lane, scratch);
 }
 
 template <class S>

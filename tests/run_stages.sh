@@ -12,6 +12,11 @@ plain() { build_and_test dev; }
 
 sanitizers() { build_and_test asan-ubsan; }
 
+# Only what several threads run is built: under this sanitizer the rest would take long and tell nothing.
+threads() {
+  cmake --preset tsan && cmake --build --preset tsan --target graph_test && ctest --preset tsan -R '^graph/.*thread'
+}
+
 # Builds the library too, so that the stage can also be run alone.
 install() { cmake --preset dev && cmake --build --preset dev && ctest --preset install; }
 
@@ -19,6 +24,7 @@ declare -A purpose=(
   [format]="clang-format finds nothing to change"
   [plain]="build with warnings as errors, then all tests"
   [sanitizers]="the same under the address and undefined-behaviour sanitizers"
+  [threads]="what several threads run, under the thread sanitizer"
   [install]="a project that uses the library by find_package and by add_subdirectory"
 )
 

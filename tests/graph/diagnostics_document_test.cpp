@@ -8,6 +8,11 @@
 
 #include <doctest/doctest.h>
 
+#include "support/chain.hpp"
+
+using namespace hindsight;
+using namespace hindsight::testing;
+
 namespace {
 
 const std::filesystem::path source_dir = HINDSIGHT_SOURCE_DIR;
@@ -40,6 +45,16 @@ std::set<std::string> codes_of_the_library() {
   return codes;
 }
 
+/// The first text of the code's entry.
+std::string documented(const std::string& code) {
+  const std::string document = read(source_dir / "docs/diagnostics.md");
+  const auto entry = document.find("\n### `" + code + "`\n");
+  REQUIRE(entry != std::string::npos);
+  const std::string fence = "```text\n";
+  const auto first = document.find(fence, entry) + fence.size();
+  return document.substr(first, document.find("\n```", first) - first);
+}
+
 }  // namespace
 
 TEST_CASE("every diagnostic is documented with its text") {
@@ -55,4 +70,18 @@ TEST_CASE("every diagnostic is documented with its text") {
   }
   for (const std::string& entry : all(document, "\n### `([^`]*)`"))
     CHECK_MESSAGE(codes.contains(entry), entry, " is no longer said");
+}
+
+// Numbers of cores and names of instruction sets differ from machine to machine.
+TEST_CASE("threads and instruction sets are refused in the words of the document") {
+  const auto anywhere = [](std::string text) {
+    text = std::regex_replace(text, std::regex("has [0-9]+ cores"), "has N cores");
+    text = std::regex_replace(text, std::regex("threads = [0-9]+"), "threads = N");
+    return std::regex_replace(text, std::regex("plan for [^;]*; it runs: [^\n]*"), "plan for A; it runs: B");
+  };
+  Chain chain;
+  CHECK(anywhere(refusal([&] { chain.model.workspace(16, {.threads = 10000}); })) ==
+        anywhere(documented("thread-count")));
+  CHECK(anywhere(refusal([&] { compile(chain.graph, {.instructions = static_cast<InstructionSet>(99)}); })) ==
+        anywhere(documented("instruction-set")));
 }

@@ -1,5 +1,7 @@
 #include <algorithm>
 #include <cmath>
+#include <string>
+#include <type_traits>
 
 #include <doctest/doctest.h>
 
@@ -37,6 +39,11 @@ int count_violations_under_relaxed(const Report& report) {
   return count;
 }
 
+int count_credits(const Report& report, const std::string& estimator) {
+  return static_cast<int>(std::count_if(report.credits.begin(), report.credits.end(),
+                                        [&](const Credit& credit) { return credit.estimator == estimator; }));
+}
+
 }  // namespace
 
 TEST_CASE("every mix of admissible estimators is unbiased on random DAGs") {
@@ -66,6 +73,54 @@ TEST_CASE("the same mixes are unbiased in float up to rounding") {
     const Enumeration exact = judge(random, random_model<float>(random.graph, seed));
     CAPTURE(seed);
     CHECK(largest_difference(exact.gradient, exact.estimate) <= 2e-5);
+  }
+}
+
+TEST_CASE_TEMPLATE("the same mixes are unbiased by every instruction set", S, float, double) {
+  for (const InstructionSet set : available_instruction_sets())
+    for (std::uint64_t seed = 5000; seed < 5025; ++seed) {
+      RandomGraph random = random_graph(seed, {.rows = seed % 5 == 0, .most_states = 512});
+      choose_estimators(random, seed);
+      const Enumeration exact = judge(random, random_model<S>(random.graph, seed, 1.5, set));
+      CAPTURE(seed);
+      CAPTURE(std::string(name(set)));
+      CHECK(largest_difference(exact.gradient, exact.estimate) <= (std::is_same_v<S, float> ? 2e-5 : 1e-10));
+    }
+}
+
+// Random graphs are too narrow for dense products and dense messages; 8 parents and 4 children are not.
+//  x(9) ─→ a(8) ─→ c(4) ─→ r      as populations and as single neurons
+TEST_CASE_TEMPLATE("layers that are wide enough to be worked densely are unbiased by every instruction set",
+                   S, float, double) {
+  for (const bool single : {false, true}) {
+    RandomGraph random;
+    Graph& graph = random.graph;
+    random.inputs = {graph.input("x", 9)};
+    random.input_values = {{0.5, -1, 0, 0.25, 0, 0, 1, -0.75, 0}};
+    std::vector<Edge> of_a;
+    std::vector<NodeId> of_c;
+    for (int i = 0; i < (single ? 8 : 1); ++i)
+      of_a.emplace_back(
+          graph.add("a" + std::to_string(i), Bernoulli{.units = single ? 1 : 8}, {random.inputs[0]}));
+    for (int i = 0; i < (single ? 4 : 1); ++i)
+      of_c.push_back(
+          graph.add("c" + std::to_string(i), Bernoulli{.units = single ? 1 : 4, .values = zero_one}, of_a));
+    const RewardId reward = graph.reward("r", of_c);
+    random.rewards = {{reward, [=](const JointOutcome& outcome) {
+                         int state = 0;
+                         for (int unit = 0; unit < 4; ++unit)
+                           state = 2 * state + (single ? outcome(of_c[static_cast<std::size_t>(unit)])
+                                                       : outcome(of_c[0], unit));
+                         return std::sin(1.7 * state) + 0.5;
+                       }}};
+    for (const InstructionSet set : available_instruction_sets()) {
+      const auto model = random_model<S>(graph, 7, 1.2, set);
+      CHECK(count_credits(model.report(), "hnca") == (single ? 8 : 1));
+      const Enumeration exact = judge(random, model);
+      CAPTURE(single);
+      CAPTURE(std::string(name(set)));
+      CHECK(largest_difference(exact.gradient, exact.estimate) <= (std::is_same_v<S, float> ? 2e-5 : 1e-10));
+    }
   }
 }
 

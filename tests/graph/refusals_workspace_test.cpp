@@ -1,5 +1,8 @@
 // What models and workspaces refuse before or between runs.
+#include <algorithm>
+#include <limits>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -48,6 +51,49 @@ TEST_CASE("a workspace larger than the machine's memory is refused by computing 
   help: model.workspace(64)   // and several parts per batch: backward(run, rewards, {{.of = 1024, .continues = true}}))",
             memory_of_this_machine()));
   CHECK(model.workspace(2).capacity() == 2);
+}
+
+TEST_CASE("a workspace for no threads, or for more than any machine has, is refused") {
+  Chain chain;
+  const auto cores = static_cast<int>(std::thread::hardware_concurrency());
+  for (const int threads : {0, -1, 257, 10000, std::numeric_limits<int>::min()})
+    CHECK(
+        chain.refused([&] { chain.model.workspace(16, {.threads = threads}); }) ==
+        fmt::format(
+            R"(error[thread-count]: a workspace runs on 1 to 256 threads, not on {}; this machine has {} cores
+  help: model.workspace(16, {{.threads = {}}}))",
+            threads, cores, std::clamp(cores, 1, 256)));
+  CHECK(chain.model.workspace(16, {.threads = 256}).threads() == 256);
+  chain.check_runs();
+}
+
+TEST_CASE("what is wrong with the samples of a workspace is told before what is wrong with its threads") {
+  Chain chain;
+  CHECK(chain.refused([&] { chain.model.workspace(0, {.threads = 0}); }) ==
+        R"(error[batch-size]: a workspace for 0 samples cannot run; it holds at least 1
+  help: model.workspace(16))");
+}
+
+TEST_CASE("a plan for instructions that this machine does not have is refused") {
+  Chain chain;
+  std::string known;
+  for (const InstructionSet set : available_instruction_sets())
+    known += (known.empty() ? "" : ", ") + std::string(name(set));
+  const auto expected = [&](const std::string& wanted) {
+    return fmt::format(R"(error[instruction-set]: this machine cannot run a plan for {}; it runs: {}
+  help: compile(graph)   // takes the fastest that the machine has)",
+                       wanted, known);
+  };
+  for (const InstructionSet set : {InstructionSet::baseline, InstructionSet::avx2, InstructionSet::avx512}) {
+    const bool there = known.find(name(set)) != std::string::npos;
+    CHECK(refusal([&] { compile(chain.graph, {.instructions = set}); }) ==
+          (there ? "nothing was refused" : expected(std::string(name(set)))));
+  }
+  // No machine has what there is not.
+  CHECK(refusal([&] { compile(chain.graph, {.instructions = static_cast<InstructionSet>(99)}); }) ==
+        expected("unknown instructions"));
+  CHECK(refusal([&] { compile<double>(chain.graph, {.instructions = static_cast<InstructionSet>(-1)}); }) ==
+        expected("unknown instructions"));
 }
 
 TEST_CASE(

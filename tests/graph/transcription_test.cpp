@@ -1,5 +1,6 @@
 #include <cmath>
 #include <string>
+#include <type_traits>
 
 #include <doctest/doctest.h>
 
@@ -59,63 +60,84 @@ Twins random_twins(std::uint64_t seed, int hidden, int inputs) {
 }
 
 /// Weights of a logit's row lie edge by edge: inputs, then one weight per parent.
-void copy_parameters(const Twins& twins, BasicModel<double>& model) {
+template <class S>
+void copy_parameters(const Twins& twins, BasicModel<S>& model) {
   for (std::size_t n = 0; n < twins.paper.size(); ++n) {
     const PaperNeuron& neuron = twins.paper[n];
     const std::string name = "n" + std::to_string(n);
     for (std::size_t k = 0; k < neuron.bias.size(); ++k) {
       const auto row = static_cast<std::ptrdiff_t>(k);
-      model.parameters(name + "/bias")(row) = neuron.bias[k];
+      model.parameters(name + "/bias")(row) = static_cast<S>(neuron.bias[k]);
       for (std::size_t i = 0; i < neuron.inputs.size(); ++i)
-        model.parameters(name + "/weights/x")(row, static_cast<std::ptrdiff_t>(i)) = neuron.theta[k][i];
+        model.parameters(name + "/weights/x")(row, static_cast<std::ptrdiff_t>(i)) =
+            static_cast<S>(neuron.theta[k][i]);
       for (std::size_t p = 0; p < neuron.parents.size(); ++p)
         model.parameters(name + "/weights/n" + std::to_string(neuron.parents[p]))(row) =
-            neuron.theta[k][neuron.inputs.size() + p];
+            static_cast<S>(neuron.theta[k][neuron.inputs.size() + p]);
     }
   }
+}
+
+/// Ten samples of a random network; returns how many numbers were compared.
+template <class S>
+int compare_with_paper(std::uint64_t seed, InstructionSet set) {
+  constexpr int inputs = 3;
+  constexpr double tolerance = std::is_same_v<S, float> ? 2e-5 : 1e-12;
+  int compared = 0;
+  const Twins twins = random_twins(seed, 2 + static_cast<int>(seed % 5), inputs);
+  BasicModel<S> model = compile<S>(twins.graph, {.seed = seed, .instructions = set});
+  copy_parameters(twins, model);
+  auto run = model.workspace(1);
+  Dice dice(seed + 7);
+  for (int sample = 0; sample < 10; ++sample) {
+    std::vector<double> x;
+    for (int i = 0; i < inputs; ++i) x.push_back(dice.between(-1, 1));
+    const std::vector<S> given(x.begin(), x.end());
+    model.forward(run, {{twins.input, one_sample(given)}});
+    const double reward = dice.between(-1, 2);
+    const std::vector<S> rewards{static_cast<S>(reward)};
+    model.backward(run, {{twins.reward, rewards}});
+    std::vector<int> outcomes;
+    for (const NodeId node : twins.nodes) outcomes.push_back(run.outcomes(node)(0));
+    const std::vector<PaperGradient> paper = paper_updates(twins.paper, x, outcomes, reward);
+    CAPTURE(seed);
+    CAPTURE(std::string(name(set)));
+    for (std::size_t n = 0; n < paper.size(); ++n) {
+      // A neuron that nothing downstream listens to is not credited at all.
+      if (!upstream_of(twins.graph, twins.reward)[static_cast<std::size_t>(twins.nodes[n].index)]) continue;
+      const std::string node = "n" + std::to_string(n);
+      for (std::size_t k = 0; k < paper[n].bias.size(); ++k) {
+        const auto row = static_cast<std::ptrdiff_t>(k);
+        const auto same = [&](S ours, double theirs) {
+          ++compared;
+          return std::abs(static_cast<double>(ours) - theirs) <= tolerance * (1 + std::abs(theirs));
+        };
+        CHECK(same(run.gradient(node + "/bias")(row), paper[n].bias[k]));
+        for (std::size_t i = 0; i < twins.paper[n].inputs.size(); ++i)
+          CHECK(same(run.gradient(node + "/weights/x")(row, static_cast<std::ptrdiff_t>(i)),
+                     paper[n].theta[k][i]));
+        for (std::size_t p = 0; p < twins.paper[n].parents.size(); ++p)
+          CHECK(same(run.gradient(node + "/weights/n" + std::to_string(twins.paper[n].parents[p]))(row),
+                     paper[n].theta[k][twins.paper[n].inputs.size() + p]));
+      }
+    }
+  }
+  return compared;
 }
 
 }  // namespace
 
 TEST_CASE("the executor equals the paper's algorithms, sample by sample, on random DAGs") {
-  constexpr int inputs = 3;
   int compared = 0;
-  for (std::uint64_t seed = 0; seed < 100; ++seed) {
-    const Twins twins = random_twins(seed, 2 + static_cast<int>(seed % 5), inputs);
-    BasicModel<double> model = compile<double>(twins.graph, {.seed = seed});
-    copy_parameters(twins, model);
-    auto run = model.workspace(1);
-    Dice dice(seed + 7);
-    for (int sample = 0; sample < 10; ++sample) {
-      std::vector<double> x;
-      for (int i = 0; i < inputs; ++i) x.push_back(dice.between(-1, 1));
-      model.forward(run, {{twins.input, one_sample(x)}});
-      const std::vector<double> reward{dice.between(-1, 2)};
-      model.backward(run, {{twins.reward, reward}});
-      std::vector<int> outcomes;
-      for (const NodeId node : twins.nodes) outcomes.push_back(run.outcomes(node)(0));
-      const std::vector<PaperGradient> paper = paper_updates(twins.paper, x, outcomes, reward[0]);
-      CAPTURE(seed);
-      for (std::size_t n = 0; n < paper.size(); ++n) {
-        // A neuron that nothing downstream listens to is not credited at all.
-        if (!upstream_of(twins.graph, twins.reward)[static_cast<std::size_t>(twins.nodes[n].index)]) continue;
-        const std::string name = "n" + std::to_string(n);
-        for (std::size_t k = 0; k < paper[n].bias.size(); ++k) {
-          const auto row = static_cast<std::ptrdiff_t>(k);
-          const auto same = [&](double ours, double theirs) {
-            ++compared;
-            return std::abs(ours - theirs) <= 1e-12 * (1 + std::abs(theirs));
-          };
-          CHECK(same(run.gradient(name + "/bias")(row), paper[n].bias[k]));
-          for (std::size_t i = 0; i < twins.paper[n].inputs.size(); ++i)
-            CHECK(same(run.gradient(name + "/weights/x")(row, static_cast<std::ptrdiff_t>(i)),
-                       paper[n].theta[k][i]));
-          for (std::size_t p = 0; p < twins.paper[n].parents.size(); ++p)
-            CHECK(same(run.gradient(name + "/weights/n" + std::to_string(twins.paper[n].parents[p]))(row),
-                       paper[n].theta[k][twins.paper[n].inputs.size() + p]));
-        }
-      }
-    }
-  }
+  for (std::uint64_t seed = 0; seed < 100; ++seed)
+    compared += compare_with_paper<double>(seed, available_instruction_sets().back());
   CHECK(compared > 10000);
+}
+
+TEST_CASE_TEMPLATE("the executor equals the paper's algorithms by every instruction set", S, float, double) {
+  for (const InstructionSet set : available_instruction_sets()) {
+    int compared = 0;
+    for (std::uint64_t seed = 200; seed < 220; ++seed) compared += compare_with_paper<S>(seed, set);
+    CHECK(compared > 2000);
+  }
 }

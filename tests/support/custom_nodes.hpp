@@ -53,4 +53,25 @@ struct SineVote {
 
 static_assert(Node<SineVote>);
 
+/// The same mathematics without blocks of its own: what runs is the generic block.
+template <Node N>
+struct Plain {
+  N node;
+  static constexpr bool reads_patterns = true;
+
+  Shape shape(std::span<const ParentShape> parents) const { return node.shape(parents); }
+  template <class S>
+  void log_probs(std::span<const S> theta, const Reading<S>& reading, std::span<S> out) const {
+    node.log_probs(theta, reading, out);
+  }
+  template <class S>
+  void accumulate(std::span<const S> theta, const Reading<S>& reading, std::span<const S> weights,
+                  std::span<S> out) const {
+    node.accumulate(theta, reading, weights, out);
+  }
+  void initialise(const Initialisation& start, std::span<double> theta) const {
+    node.initialise(start, theta);
+  }
+};
+
 }  // namespace hindsight::testing

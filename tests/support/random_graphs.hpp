@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include <hindsight/hindsight.hpp>
@@ -70,8 +71,9 @@ void choose_estimators(RandomGraph& random, std::uint64_t seed);
 /// Compiles and replaces the initial parameters by numbers in ±spread: probabilities away from uniform,
 /// biases not 0.
 template <class S>
-BasicModel<S> random_model(const Graph& graph, std::uint64_t seed, double spread = 1.5) {
-  BasicModel<S> model = compile<S>(graph, {.seed = seed});
+BasicModel<S> random_model(const Graph& graph, std::uint64_t seed, double spread = 1.5,
+                           std::optional<InstructionSet> instructions = {}) {
+  BasicModel<S> model = compile<S>(graph, {.seed = seed, .instructions = instructions});
   Dice dice(seed + 1);
   for (S& parameter : model.parameters()) parameter = static_cast<S>(dice.between(-spread, spread));
   return model;
