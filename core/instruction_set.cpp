@@ -33,9 +33,10 @@ std::string_view name(InstructionSet set) {
       return "avx512";
     case InstructionSet::avx2:
       return "avx2";
-    default:
+    case InstructionSet::baseline:
       return "baseline";
   }
+  return "unknown instructions";
 }
 
 const std::vector<InstructionSet>& available_instruction_sets() {

@@ -149,11 +149,11 @@ void Executor<S>::share(std::span<const S> shares) {
 template <class S>
 void Executor<S>::prepare_tables() {
   for_each_item(static_cast<int>(run_.table_slices_.size()), run_.threads_, [&](int item, int worker) {
-    const auto& [block, first, last] = run_.table_slices_[static_cast<std::size_t>(item)];
+    const auto& slice = run_.table_slices_[static_cast<std::size_t>(item)];
     Frame<S> at = frame(0, worker);
-    at.tables = run_.tables_.data() + plan_.first_table[block];
+    at.tables = run_.tables_.data() + plan_.first_table[slice.block];
     guarded_call({"node-threw", nullptr, "the prepare of a block"},
-                 [&] { plan_.blocks[block]->prepare(at, first, last); });
+                 [&] { plan_.blocks[slice.block]->prepare(at, slice.first, slice.last); });
   });
 }
 
@@ -248,12 +248,12 @@ template <class S>
 void Executor<S>::accumulate(bool continues) {
   run_.sum_is_whole_ = false;
   for_each_item(static_cast<int>(run_.row_slices_.size()), run_.threads_, [&](int item, int worker) {
-    const auto& [block, first, last] = run_.row_slices_[static_cast<std::size_t>(item)];
+    const auto& slice = run_.row_slices_[static_cast<std::size_t>(item)];
     for (int chunk = 0; chunk < chunks(); ++chunk) {
       Frame<S> at = frame(chunk, worker);
       at.starts_sum = chunk == 0 && !continues;
       guarded_call({"node-threw", nullptr, "the accumulate of a block"},
-                   [&] { plan_.blocks[block]->accumulate(at, first, last); });
+                   [&] { plan_.blocks[slice.block]->accumulate(at, slice.first, slice.last); });
     }
   });
   run_.sum_is_whole_ = true;

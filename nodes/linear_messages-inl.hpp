@@ -75,8 +75,8 @@ HWY_INLINE Vector<S> tanh_within_limit(Vector<S> h) {
       return hn::MulAdd(sum, x, hn::Set(d, c0));
     };
     const auto square = hn::Mul(h, h);
-    return hn::Div(hn::Mul(h, evaluate(square, 34459425, 4729725, 135135, 990, 1)),
-                   evaluate(square, 34459425, 16216200, 945945, 13860, 45));
+    return hn::Div(hn::Mul(h, evaluate(square, 255, 35, 1, S(990.0 / 135135), S(1.0 / 135135))),
+                   evaluate(square, 255, 120, 7, S(13860.0 / 135135), S(45.0 / 135135)));
   } else {
     return hn::Tanh(d, h);
   }

@@ -100,15 +100,24 @@ template <class S>
 void Table::accumulate(std::span<const S> theta, const Reading<S>& reading, std::span<const S> weights,
                        std::span<S> out) const {
   const std::size_t selected = selected_row(reading), outcomes = rows.front().size();
-  std::vector<S> log_prob(weights.size());
-  log_probs(theta, reading, std::span<S>(log_prob));
+  const auto can_occur = [&](std::size_t k) { return rows[selected][k] > 0; };
   for (std::size_t unit = 0; unit < static_cast<std::size_t>(units); ++unit) {
     const std::size_t first = (unit * rows.size() + selected) * outcomes, at = unit * outcomes;
-    S total = 0;  // what cannot occur has no part in it
+    const std::span<const S> logits = theta.subspan(first, outcomes);
+    std::size_t top = outcomes;  // of those that can occur
+    S total = 0;                 // what cannot has no part in it
+    for (std::size_t k = 0; k < outcomes; ++k) {
+      if (!can_occur(k)) continue;
+      if (top == outcomes || logits[k] > logits[top]) top = k;
+      total += weights[at + k];
+    }
+    double rest = 0;
     for (std::size_t k = 0; k < outcomes; ++k)
-      if (rows[selected][k] > 0) total += weights[at + k];
+      if (can_occur(k) && k != top) rest += static_cast<double>(std::exp(logits[k] - logits[top]));
+    const S excess = static_cast<S>(std::log1p(rest));
     for (std::size_t k = 0; k < outcomes; ++k)
-      if (rows[selected][k] > 0) out[first + k] += softmax_gradient(weights[at + k], log_prob[at + k], total);
+      if (can_occur(k))
+        out[first + k] += softmax_gradient(weights[at + k], (logits[k] - logits[top]) - excess, total);
   }
 }
 

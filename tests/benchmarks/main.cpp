@@ -6,6 +6,7 @@
 //   --output=DIRECTORY    where benchmarks.json (every repetition) and bench.json (the table) go; "." by
 //   default
 //   --document=FILE       puts the table into this file, between its markers
+//   --instructions=avx2   keeps all sides to AVX2 on a machine that has more
 //   --benchmark_…         as Google Benchmark has them, e.g. --benchmark_filter=paper
 //   --benchmark_repetitions=3
 #include <malloc.h>
@@ -23,6 +24,7 @@
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
 
+#include "instructions.hpp"
 #include "products.hpp"
 #include "report.hpp"
 #include "suites.hpp"
@@ -34,6 +36,7 @@ namespace {
 struct Options {
   std::filesystem::path images, output = ".";
   std::optional<std::filesystem::path> document;
+  std::string section = "bench";      ///< of that document
   std::optional<std::string> memory;  ///< kind:edges, what a child process is to measure
   std::vector<std::string> rest;      ///< for Google Benchmark
 };
@@ -52,7 +55,10 @@ Options parse(int argc, char** argv) {
       options.output = *output;
     else if (const auto document = value("--document="))
       options.document = *document;
-    else if (const auto memory = value("--memory="))
+    else if (argument == "--instructions=avx2") {
+      restrict_to(InstructionSet::avx2);
+      options.section = "bench-avx2";
+    } else if (const auto memory = value("--memory="))
       options.memory = *memory;
     else
       options.rest.emplace_back(argument);
@@ -78,9 +84,10 @@ void initialise_benchmark(const Options& options, char* program) {
 /// loaded: hence the new start. Users may choose otherwise by the same variables.
 void choose_kernels_of_peers(char** argv) {
   constexpr int keep = 0;
-  if (cpu_has_avx512()) setenv("ATEN_CPU_CAPABILITY", "avx512", keep);
-  if (openblas_is_outdated() && std::getenv("OPENBLAS_CORETYPE") == nullptr) {
-    setenv("OPENBLAS_CORETYPE", cpu_has_avx512() ? "SkylakeX" : "Haswell", keep);
+  setenv("ATEN_CPU_CAPABILITY", may_use_avx512() ? "avx512" : "avx2", keep);
+  const bool restricted = widest_set() != available_instruction_sets().back();
+  if ((openblas_is_outdated() || restricted) && std::getenv("OPENBLAS_CORETYPE") == nullptr) {
+    setenv("OPENBLAS_CORETYPE", may_use_avx512() ? "SkylakeX" : "Haswell", keep);
     execv("/proc/self/exe", argv);
     throw std::runtime_error("cannot start again");
   }
@@ -117,7 +124,8 @@ int run(int argc, char** argv) {
   const Setting setting = describe_setting(data.mnist.source);
   const std::vector<Line> lines = work_out(rows, collector.measurements());
   std::ofstream(options.output / "bench.json") << json(setting, lines, collector.measurements());
-  if (options.document) fill_document(*options.document, markdown(setting, lines, collector.measurements()));
+  if (options.document)
+    fill_document(*options.document, options.section, markdown(setting, lines, collector.measurements()));
   fmt::print("\n{}, {}; {}\n{}", setting.processor, setting.instructions, setting.images,
              terminal_table(lines));
   return 0;

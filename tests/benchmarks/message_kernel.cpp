@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <hindsight/hindsight.hpp>
 
+#include "instructions.hpp"
 #include "products.hpp"
 #include "suites.hpp"
 
@@ -14,7 +15,8 @@ namespace {
 class MessageKernel {
  public:
   MessageKernel(int units, int batch)
-      : model_(compile(build(units), {.seed = 1})), run_(model_.workspace(batch)) {
+      : model_(compile(build(units), {.seed = 1, .instructions = widest_set()})),
+        run_(model_.workspace(batch)) {
     const std::vector<float> ones(static_cast<std::size_t>(batch), 1.0F);
     model_.forward(run_, {{NodeId{0}, ones}});
   }
@@ -69,9 +71,19 @@ std::vector<Row> message_kernel() {
     if (cpu_has_avx2())
       add_peer("eigen_avx2",
                [=](int variant) { return std::unique_ptr<Product>(avx2::eigen_dense(shape, variant)); });
-    if (cpu_has_avx512())
+    if (may_use_avx512())
       add_peer("eigen_avx512",
                [=](int variant) { return std::unique_ptr<Product>(avx512::eigen_dense(shape, variant)); });
+    if (cpu_has_avx2()) {
+      const auto add_tiles = [&](const std::string& name, Product* (*make)(const ProductShape&)) {
+        add_benchmark(prefix + name, {{"edge_samples", edge_samples}},
+                      [=] { return std::unique_ptr<Product>(make(shape)); });
+      };
+      add_tiles("tiles_in_highway", may_use_avx512() ? avx512::highway_messages : avx2::highway_messages);
+      add_tiles("tiles_in_eigen", may_use_avx512() ? avx512::eigen_messages : avx2::eigen_messages);
+      rows.push_back(ratio("i", "message tiles " + size + ": Eigen's packets / Highway's vectors", {},
+                           {prefix + "tiles_in_eigen"}, {prefix + "tiles_in_highway"}));
+    }
     if (has_openblas()) add_peer("openblas", [=](int variant) { return openblas_dense(shape, variant); });
     rows.push_back(ratio("c", "messages " + size + " / fastest product of that shape", {.most = 5},
                          {prefix + "hindsight"}, peers));

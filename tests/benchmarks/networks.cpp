@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "instructions.hpp"
+
 namespace hindsight::benchmarks {
 namespace {
 
@@ -62,7 +64,7 @@ Trainer::Trainer(const Network& network, int batch, const Images& images, int th
       output_(network.output),
       reward_(network.reward),
       batch_(batch),
-      model_(compile(network.graph, {.seed = 1})),
+      model_(compile(network.graph, {.seed = 1, .instructions = widest_set()})),
       run_(model_.workspace(batch, {.threads = threads})),
       rewards_(static_cast<std::size_t>(batch)) {}
 

@@ -10,11 +10,6 @@ Product::~Product() = default;
 
 bool cpu_has_avx2() { return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"); }
 
-bool cpu_has_avx512() {
-  return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-         __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw");
-}
-
 FastestProduct::FastestProduct(std::vector<Candidate> candidates) {
   using Clock = std::chrono::steady_clock;
   Clock::duration best = Clock::duration::max();

@@ -31,10 +31,14 @@ struct SparsePattern {
 namespace avx2 {
 Product* eigen_dense(const ProductShape& shape, int variant);
 Product* eigen_sparse(const SparsePattern& pattern, int columns, int variant);
+Product* highway_messages(const ProductShape& shape);
+Product* eigen_messages(const ProductShape& shape);
 }  // namespace avx2
 namespace avx512 {
 Product* eigen_dense(const ProductShape& shape, int variant);
 Product* eigen_sparse(const SparsePattern& pattern, int columns, int variant);
+Product* highway_messages(const ProductShape& shape);
+Product* eigen_messages(const ProductShape& shape);
 }  // namespace avx512
 
 /// How the operands and the result of each variant lie in memory.
@@ -44,7 +48,6 @@ inline constexpr std::array sparse_variants{
     "column-major × column-major", "row-major × row-major, 64 fixed", "column-major × row-major, 64 fixed"};
 
 bool cpu_has_avx2();
-bool cpu_has_avx512();
 bool has_openblas();
 /// OpenBLAS did not know this processor and runs kernels from before AVX.
 bool openblas_is_outdated();

@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "products.hpp"
+#include "instructions.hpp"
 
 namespace hindsight::benchmarks {
 namespace {
@@ -77,9 +77,7 @@ std::string padded(const std::string& text, std::size_t width) {
 Setting describe_setting(const std::string& images) {
   const std::time_t now = std::time(nullptr);
   return {.processor = processor_name(),
-          .instructions = cpu_has_avx512() ? "AVX-512"
-                          : cpu_has_avx2() ? "AVX2"
-                                           : "baseline",
+          .instructions = fmt::format("instructions: {}", name(widest_set())),
           .compiler = HINDSIGHT_COMPILER,
           .commit = HINDSIGHT_COMMIT,
           .date = fmt::format("{:%Y-%m-%d}", fmt::gmtime(now)),
@@ -147,8 +145,10 @@ std::string markdown(const Setting& setting, const std::vector<Line>& lines,
   return out;
 }
 
-void fill_document(const std::filesystem::path& document, const std::string& text) {
-  const std::string begin = "<!-- bench:begin -->", end = "<!-- bench:end -->";
+void fill_document(const std::filesystem::path& document, const std::string& section,
+                   const std::string& text) {
+  const std::string begin = fmt::format("<!-- {}:begin -->", section),
+                    end = fmt::format("<!-- {}:end -->", section);
   std::ifstream in(document);
   const std::string all{std::istreambuf_iterator<char>(in), {}};
   const std::size_t from = all.find(begin), to = all.find(end);

@@ -32,8 +32,9 @@ std::string json(const Setting& setting, const std::vector<Line>& lines, const M
 std::string markdown(const Setting& setting, const std::vector<Line>& lines,
                      const Measurements& measurements);
 
-/// Puts the text between the markers <!-- bench:begin --> and <!-- bench:end --> of a document. Throws if it
-/// has none.
-void fill_document(const std::filesystem::path& document, const std::string& text);
+/// Puts the text between the markers <!-- section:begin --> and <!-- section:end --> of a document. Throws if
+/// it has none.
+void fill_document(const std::filesystem::path& document, const std::string& section,
+                   const std::string& text);
 
 }  // namespace hindsight::benchmarks

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "dags.hpp"
+#include "instructions.hpp"
 #include "networks.hpp"
 #include "products.hpp"
 #include "suites.hpp"
@@ -70,7 +71,7 @@ std::unique_ptr<FastestProduct> fastest_eigen(const Dag& dag) {
           {fmt::format("{}, {}", sparse_variants[i], instructions), std::unique_ptr<Product>(product)});
     };
     if (cpu_has_avx2()) add("AVX2", avx2::eigen_sparse(pattern, batch, variant));
-    if (cpu_has_avx512()) add("AVX-512", avx512::eigen_sparse(pattern, batch, variant));
+    if (may_use_avx512()) add("AVX-512", avx512::eigen_sparse(pattern, batch, variant));
   }
   return std::make_unique<FastestProduct>(std::move(candidates));
 }

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "instructions.hpp"
 #include "torch_peers.hpp"
 
 namespace hindsight::benchmarks {
@@ -57,7 +58,7 @@ void add_torch_peers(const std::string& prefix, const Layers& layers, int batch,
 void check_torch(const Images& images) {
   const Layers layers{images.features, 48, 32, 10};
   const Network network = layered(layers);
-  Model model = compile(network.graph, {.seed = 3});
+  Model model = compile(network.graph, {.seed = 3, .instructions = widest_set()});
   // Weights of a trained network are larger than initial ones.
   for (float& parameter : model.parameters()) parameter *= 3;
   std::vector<float> rewards;
