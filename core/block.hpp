@@ -32,6 +32,7 @@ struct ParentPlace {
 struct Placement {
   std::string name;
   Shape shape;
+  int level = 0;  ///< longest route from a node without parents
   std::uint32_t first_unit =
       0;  ///< number of the node's first unit, in order of addition; selects its random numbers
   std::size_t feature_row = 0;
@@ -78,12 +79,14 @@ struct ScratchSize {
   std::size_t outcomes = 0;
 };
 
-/// What the plan runs: some nodes of one level and kind. Const: all that changes is in the frame.
+/// What the plan runs: some nodes of one kind. Const: all that changes is in the frame.
 template <class S>
 class Block {
  public:
   virtual ~Block() = default;
 
+  /// Of its nodes: forward runs level after level. A block whose forward does nothing may say 0.
+  virtual int level() const = 0;
   /// Computes log-probabilities, samples (or keeps clamped outcomes), writes features. A log-probability that
   /// could not be computed is written as NaN.
   virtual void forward(const Frame<S>&) const = 0;

@@ -36,6 +36,8 @@ class GenericBlock final : public Block<S> {
     table_ = static_cast<std::size_t>(at_.shape.units) * static_cast<std::size_t>(at_.shape.outcomes());
   }
 
+  int level() const override { return at_.level; }
+
   void forward(const Frame<S>& frame) const override {
     for (int i = 0; i < frame.samples; ++i) {
       const Reading<S> reading = gather(frame, i);

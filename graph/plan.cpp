@@ -1,6 +1,7 @@
 #include <hindsight/graph/plan.hpp>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <typeindex>
 
@@ -138,13 +139,15 @@ void Plan<S>::join_parents(const Graph& graph, const std::vector<Assignment>& as
 template <class S>
 void Plan<S>::lower(const Graph& graph, std::span<const Group> groups) {
   nodes_.reserve(placements.size());
-  for (const Group& members : groups) {
-    if (members.holds_inputs()) continue;
-    std::vector<AnyNode::Placed> placed;
+  std::map<int, std::vector<AnyNode::Placed>> by_kind;
+  for (const Group& members : groups)
     for (const int i : members.nodes) {
+      placements[static_cast<std::size_t>(i)].level = members.level;
+      if (members.holds_inputs()) continue;
       nodes_.push_back(*graph.node({i}));
-      placed.push_back({&nodes_.back(), &placements[static_cast<std::size_t>(i)]});
+      by_kind[members.kind].push_back({&nodes_.back(), &placements[static_cast<std::size_t>(i)]});
     }
+  for (const auto& [kind, placed] : by_kind) {
     const std::string& first = placed.front().at->name;
     Blocks<S> lowered =
         guarded_call({"node-threw", &first, "its lower"}, [&] { return AnyNode::lower<S>(placed); });
@@ -152,13 +155,15 @@ void Plan<S>::lower(const Graph& graph, std::span<const Group> groups) {
       refuse({.code = "nothing-lowered",
               .node = first,
               .message = fmt::format("the lower of its type ({}) gave no block, or one that is null",
-                                     nodes_.back().kind()),
+                                     placed.front().node->kind()),
               .help = {"return blocks that cover every member of the group, or leave lower out"}});
-    for (auto& block : lowered) {
-      first_table.push_back(table_scalars);
-      table_scalars += (block->table_size() + lane_padding - 1) / lane_padding * lane_padding;
-      blocks.push_back(std::move(block));
-    }
+    std::move(lowered.begin(), lowered.end(), std::back_inserter(blocks));
+  }
+  std::stable_sort(blocks.begin(), blocks.end(),
+                   [](const auto& a, const auto& b) { return a->level() < b->level(); });
+  for (const auto& block : blocks) {
+    first_table.push_back(table_scalars);
+    table_scalars += (block->table_size() + lane_padding - 1) / lane_padding * lane_padding;
   }
 }
 

@@ -66,8 +66,8 @@ struct Plan {
   const ParameterPlace& parameter(std::string_view path) const;
 
  private:
-  /// Nodes that are lowered together, by level, then kind, then order of addition; they lie together in the
-  /// arena, and so do the features of parents that were added one after another.
+  /// Nodes that lie together in the arena, by level, then kind, then order of addition, and so do the
+  /// features of parents that were added one after another.
   struct Group {
     int level = 0;
     int kind = 0;  ///< in order of first appearance; -1: input

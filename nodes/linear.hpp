@@ -50,7 +50,7 @@ void initialise_glorot(const Initialisation&, int logits, std::span<double> thet
 /// Bernoulli: one logit, that of outcome 1. Softmax: one logit per outcome.
 enum class Link { bernoulli, softmax };
 
-/// Blocks for nodes with linear logits, one block for all that have the same number of outcomes.
+/// Blocks for nodes with linear logits of all levels.
 template <class S>
 Blocks<S> lower_linear(std::span<const Placement* const> group, Link link);
 

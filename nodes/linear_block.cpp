@@ -48,17 +48,21 @@ struct SparseSegment {
 template <class S>
 class LinearBlock final : public Block<S> {
  public:
-  LinearBlock(const FusedUnits& fused, Link link) : link_(link) {
+  /// Leaves its sparse messages between binary units to the collector.
+  LinearBlock(const FusedUnits& fused, Link link, SparseEdges& sparse)
+      : link_(link), level_(fused.units.front().at->level) {
     const Shape& shape = fused.units.front().at->shape;
     children_.outcomes = static_cast<std::size_t>(shape.outcomes());
     children_.logits = static_cast<std::size_t>(shape.logits);
     for (const FeatureRun& run : fused.shared)
       dense_.push_back({run.feature_row, run.features, run.step, run.real_valued, {}});
     for (const ReadingUnit& unit : fused.units) add_unit(unit);
-    collect_messages(fused.units);
+    collect_messages(fused.units, sparse);
   }
   LinearBlock(const LinearBlock&) = delete;  // the messages refer to its parts
   LinearBlock& operator=(const LinearBlock&) = delete;
+
+  int level() const override { return level_; }
 
   void forward(const Frame<S>& frame) const override {
     const auto& kernels = linear_kernels<S>(frame.instructions);
@@ -78,10 +82,10 @@ class LinearBlock final : public Block<S> {
   }
 
   std::size_t table_size() const override {
-    return dense_messages_.table_size() + sparse_messages_.table_size() + general_messages_.table_size();
+    return dense_messages_.table_size() + general_messages_.table_size();
   }
   int table_parts() const override {
-    return static_cast<int>(dense_messages_.parts() + sparse_messages_.parts() + general_messages_.parts());
+    return static_cast<int>(dense_messages_.parts() + general_messages_.parts());
   }
   void prepare(const Frame<S>& frame, int first, int last) const override {
     std::size_t before = 0;
@@ -109,7 +113,7 @@ class LinearBlock final : public Block<S> {
         std::min(units_.size(), units_at_once()) * children_.logits * static_cast<std::size_t>(lanes);
     const std::size_t uniforms = lane_group + units_drawn_at_once * (static_cast<std::size_t>(lanes) + 8);
     return {std::max({uniforms, deltas + dense_scratch_size(lanes), dense_messages_.scratch(lanes),
-                      sparse_messages_.scratch(lanes), general_messages_.scratch(lanes)}),
+                      general_messages_.scratch(lanes)}),
             0};
   }
 
@@ -166,8 +170,8 @@ class LinearBlock final : public Block<S> {
     }
   }
 
-  void collect_messages(const std::vector<ReadingUnit>& units) {
-    std::vector<UnitEdge> sparse, general;
+  void collect_messages(const std::vector<ReadingUnit>& units, SparseEdges& sparse) {
+    std::vector<UnitEdge> general;
     std::vector<typename DenseMessages<S>::Group> groups;
     for (std::size_t u = 0; u < units.size(); ++u) {
       const Placement& at = *units[u].at;
@@ -184,14 +188,13 @@ class LinearBlock final : public Block<S> {
           if (link_ != Link::bernoulli || !is_binary(*parent.shape.encoding))
             general.push_back(edge);
           else if (const DenseRun* dense = dense_run(edge.feature_row()); !dense)
-            sparse.push_back(edge);
+            sparse.add(edge, children_.table_row[u], children_.unit_row[u]);
           else if (u == 0)
             add_to_groups(groups, edge, *dense);
         }
       }
     }
     dense_messages_ = DenseMessages<S>(children_, std::move(groups));
-    sparse_messages_ = SparseMessages<S>(children_, std::move(sparse));
     general_messages_ = GeneralMessages<S>(children_, std::move(general));
   }
 
@@ -216,8 +219,7 @@ class LinearBlock final : public Block<S> {
   template <class Work>
   void for_each_sender(S* tables, const Work& work) const {
     work(dense_messages_, tables);
-    work(sparse_messages_, tables + dense_messages_.table_size());
-    work(general_messages_, tables + dense_messages_.table_size() + sparse_messages_.table_size());
+    work(general_messages_, tables + dense_messages_.table_size());
   }
 
   void settle(const Frame<S>& frame, const LinearKernels<S>& kernels, std::size_t first,
@@ -288,6 +290,7 @@ class LinearBlock final : public Block<S> {
   }
 
   Link link_;
+  int level_;
   ChildRows children_;
   std::vector<Unit> units_;
   std::vector<std::uint32_t> numbers_;  ///< of the units in the graph; select their random numbers
@@ -298,20 +301,48 @@ class LinearBlock final : public Block<S> {
   std::vector<std::size_t> segments_begin_{0};
   std::vector<std::uint32_t> feature_rows_;
   DenseMessages<S> dense_messages_;
-  SparseMessages<S> sparse_messages_;
   GeneralMessages<S> general_messages_;
+};
+
+/// The sparse messages between binary units of all levels: messages have no order, and a parent that is told
+/// once by all its children is told fast.
+template <class S>
+class SparseMessageBlock final : public Block<S> {
+ public:
+  explicit SparseMessageBlock(SparseEdges sparse)
+      : children_(std::move(sparse.children)), messages_(children_, std::move(sparse.edges)) {}
+  SparseMessageBlock(const SparseMessageBlock&) = delete;  // the messages refer to the children
+  SparseMessageBlock& operator=(const SparseMessageBlock&) = delete;
+
+  int level() const override { return 0; }
+  void forward(const Frame<S>&) const override {}
+  std::size_t table_size() const override { return messages_.table_size(); }
+  int table_parts() const override { return static_cast<int>(messages_.parts()); }
+  void prepare(const Frame<S>& frame, int first, int last) const override {
+    messages_.prepare(frame, frame.tables, static_cast<std::size_t>(first), static_cast<std::size_t>(last));
+  }
+  void send_messages(const Frame<S>& frame) const override { messages_.send(frame, frame.tables); }
+  int rows() const override { return 0; }
+  void accumulate(const Frame<S>&, int, int) const override {}
+  ScratchSize scratch(int lanes) const override { return {messages_.scratch(lanes), 0}; }
+
+ private:
+  ChildRows children_;
+  SparseMessages<S> messages_;
 };
 
 }  // namespace
 
 template <class S>
 Blocks<S> lower_linear(std::span<const Placement* const> group, Link link) {
-  std::map<int, std::vector<const Placement*>> by_outcomes;
-  for (const Placement* at : group) by_outcomes[at->shape.outcomes()].push_back(at);
+  std::map<std::pair<int, int>, std::vector<const Placement*>> worked_together;
+  for (const Placement* at : group) worked_together[{at->level, at->shape.outcomes()}].push_back(at);
   Blocks<S> blocks;
-  for (const auto& [outcomes, members] : by_outcomes)
+  SparseEdges sparse;
+  for (const auto& [level_and_outcomes, members] : worked_together)
     for (const FusedUnits& fused : fuse(members))
-      blocks.push_back(std::make_unique<LinearBlock<S>>(fused, link));
+      blocks.push_back(std::make_unique<LinearBlock<S>>(fused, link, sparse));
+  if (!sparse.edges.empty()) blocks.push_back(std::make_unique<SparseMessageBlock<S>>(std::move(sparse)));
   return blocks;
 }
 

@@ -39,6 +39,23 @@ struct ChildRows {
   }
 };
 
+/// Edges between binary units that dense products do not cover, of many blocks, and the children among those
+/// units.
+struct SparseEdges {
+  std::vector<UnitEdge> edges;
+  ChildRows children;
+
+  /// Edges of one child come one after another.
+  void add(UnitEdge edge, std::size_t table_row, std::size_t unit_row) {
+    if (children.unit_row.empty() || children.unit_row.back() != unit_row) {
+      children.table_row.push_back(table_row);
+      children.unit_row.push_back(unit_row);
+    }
+    edge.child = static_cast<std::uint32_t>(children.count() - 1);
+    edges.push_back(edge);
+  }
+};
+
 /// A unit that wants messages, and its edges to the block.
 struct WaitingParent {
   std::size_t unit_row = 0, table_row = 0;
