@@ -147,7 +147,8 @@ void Plan<S>::lower(const Graph& graph, std::span<const Group> groups) {
       nodes_.push_back(*graph.node({i}));
       by_kind[members.kind].push_back({&nodes_.back(), &placements[static_cast<std::size_t>(i)]});
     }
-  for (const auto& [kind, placed] : by_kind) {
+  for (const auto& of_kind : by_kind) {
+    const std::vector<AnyNode::Placed>& placed = of_kind.second;
     const std::string& first = placed.front().at->name;
     Blocks<S> lowered =
         guarded_call({"node-threw", &first, "its lower"}, [&] { return AnyNode::lower<S>(placed); });
