@@ -1,12 +1,23 @@
 #include <hindsight/core/instruction_set.hpp>
 
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
 namespace hindsight {
 namespace {
 
 #if defined(__x86_64__)
+// Not among the names that clang 14 knows.
+bool has_f16c() {
+  unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
+  return __get_cpuid(1, &eax, &ebx, &ecx, &edx) != 0 && (ecx & bit_F16C) != 0;
+}
+
 bool has_avx2() {
   return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi") &&
-         __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("aes") && __builtin_cpu_supports("pclmul");
+         __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("aes") &&
+         __builtin_cpu_supports("pclmul") && has_f16c();
 }
 
 bool has_avx512() {

@@ -7,7 +7,6 @@
 #endif
 
 #include <algorithm>
-#include <array>
 #include <limits>
 #include <type_traits>
 
@@ -28,25 +27,24 @@ void add_scaled(std::span<S> out, const S* in, S scale) {
   std::size_t i = 0;
   for (; i + lanes <= out.size(); i += lanes)
     hn::StoreU(hn::MulAdd(factor, hn::LoadU(d, in + i), hn::LoadU(d, out.data() + i)), d, out.data() + i);
-  if (i == out.size()) return;
-  const auto inside = hn::FirstN(d, out.size() - i);
-  const auto last =
-      hn::MulAdd(factor, hn::MaskedLoad(inside, d, in + i), hn::MaskedLoad(inside, d, out.data() + i));
-  hn::BlendedStore(last, inside, d, out.data() + i);
+  for (; i < out.size(); ++i) out[i] += scale * in[i];
 }
 
-/// Whether test(vector) is all true, over rows of numbers; what lies beyond a row is taken for zero.
+/// Whether test(vector) is all true, over rows of numbers. Rows may be the user's: nothing beyond them is
+/// read.
 template <class S, class Test>
 HWY_INLINE bool all_of_rows(const S* first, std::size_t stride, std::size_t rows, std::size_t count,
                             const Test& test) {
   const hn::ScalableTag<S> d;
   constexpr std::size_t lanes = hn::MaxLanes(d);
-  const auto inside = hn::FirstN(d, count % lanes);
+  HWY_ALIGN S rest[lanes] = {};
   auto good = hn::Eq(hn::Zero(d), hn::Zero(d));
   for (std::size_t r = 0; r < rows; ++r, first += stride) {
     std::size_t i = 0;
     for (; i + lanes <= count; i += lanes) good = hn::And(good, test(hn::LoadU(d, first + i)));
-    if (i < count) good = hn::And(good, test(hn::MaskedLoad(inside, d, first + i)));
+    if (i == count) continue;
+    std::copy(first + i, first + count, rest);
+    good = hn::And(good, test(hn::Load(d, rest)));
   }
   return hn::AllTrue(d, good);
 }

@@ -178,7 +178,7 @@ class LinearBlock final : public Block<S> {
       const LinearLayout layout(at.parent_shapes, at.shape.units, at.shape.logits);
       for (const WeightRun& run : layout.runs(units[u].unit)) {
         const ParentPlace& parent = at.parents[run.parent];
-        if (!parent.wants_messages) continue;
+        if (!parent.wants_messages || (u > 0 && is_told_densely(parent, run))) continue;
         const auto width = static_cast<std::size_t>(parent.shape.width());
         for (std::size_t j = 0; j < static_cast<std::size_t>(run.units); ++j) {
           const UnitEdge edge{&parent,
@@ -196,6 +196,12 @@ class LinearBlock final : public Block<S> {
     }
     dense_messages_ = DenseMessages<S>(children_, std::move(groups));
     general_messages_ = GeneralMessages<S>(children_, std::move(general));
+  }
+
+  /// The first unit speaks for all.
+  bool is_told_densely(const ParentPlace& parent, const WeightRun& run) const {
+    return link_ == Link::bernoulli && is_binary(*parent.shape.encoding) &&
+           dense_run(parent.feature_row + static_cast<std::size_t>(run.first_unit)) != nullptr;
   }
 
   const DenseRun* dense_run(std::size_t feature_row) const {

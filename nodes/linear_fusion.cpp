@@ -1,6 +1,7 @@
 #include <hindsight/nodes/linear_fusion.hpp>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <tuple>
 

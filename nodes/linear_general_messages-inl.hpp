@@ -28,12 +28,20 @@ template <class S>
 void make_general_table(std::span<const S> shares, S* growth, S* decay) {
   const Tag<S> d;
   constexpr std::size_t lanes = vector_lanes<S>;
-  for (std::size_t i = 0; i < shares.size(); i += lanes) {
-    const auto inside = hn::FirstN(d, std::min(lanes, shares.size() - i));
-    const auto share = hn::MaskedLoad(inside, d, shares.data() + i);
-    hn::BlendedStore(hn::Exp(d, share), inside, d, growth + i);
-    hn::BlendedStore(hn::Exp(d, hn::Neg(share)), inside, d, decay + i);
+  HWY_ALIGN S rest[lanes] = {}, grown[lanes], decayed[lanes];
+  std::size_t i = 0;
+  for (; i + lanes <= shares.size(); i += lanes) {
+    const auto share = hn::LoadU(d, shares.data() + i);
+    hn::StoreU(hn::Exp(d, share), d, growth + i);
+    hn::StoreU(hn::Exp(d, hn::Neg(share)), d, decay + i);
   }
+  // What lies beyond belongs to others.
+  std::copy(shares.begin() + static_cast<std::ptrdiff_t>(i), shares.end(), rest);
+  const auto share = hn::Load(d, rest);
+  hn::Store(hn::Exp(d, share), d, grown);
+  hn::Store(hn::Exp(d, hn::Neg(share)), d, decayed);
+  std::copy_n(grown, shares.size() - i, growth + i);
+  std::copy_n(decayed, shares.size() - i, decay + i);
 }
 
 /// The entry of a table row that belongs to the sampled candidate.

@@ -105,8 +105,8 @@ int list_nonzero(const S* by_sample, int lanes, std::int32_t* samples) {
 }
 
 template <class S>
-TurnedFeatures<S> turn(const SampleRows<const S>& features, std::size_t first, std::size_t count,
-                       bool skip_zeros, S* by_sample, std::int32_t* samples) {
+TurnedFeatures<S> turn_tile(const SampleRows<const S>& features, std::size_t first, std::size_t count,
+                            bool skip_zeros, S* by_sample, std::int32_t* samples) {
   constexpr std::size_t width = tile_features<S>;
   const auto lanes = static_cast<std::size_t>(features.lanes);
   transpose(features.row(first), features.stride, count, lanes, by_sample, width);
@@ -131,8 +131,8 @@ void accumulate_dense(const WeightRows<S>& gradient, const SampleRows<const S>& 
     std::size_t count = 0;
     for (; count < tiles_at_once && stretch + count * width < gradient.features; ++count) {
       const std::size_t first = stretch + count * width;
-      tiles[count] = turn(features, first, std::min(width, gradient.features - first), gradient.skip_zeros,
-                          scratch + count * width * lanes, samples + count * lanes);
+      tiles[count] = turn_tile(features, first, std::min(width, gradient.features - first),
+                               gradient.skip_zeros, scratch + count * width * lanes, samples + count * lanes);
     }
     accumulate_rows<S, many_registers ? 8 : 4>(gradient, 0, deltas,
                                                std::span<const TurnedFeatures<S>>(tiles, count), starts);

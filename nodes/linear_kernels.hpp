@@ -5,13 +5,15 @@
 #include <cstdint>
 #include <span>
 
+#include <hindsight/core/block.hpp>
 #include <hindsight/core/ids.hpp>
 #include <hindsight/core/instruction_set.hpp>
 
 namespace hindsight {
 
 /// Samples are worked in groups of this many, whatever the instruction set; rows are padded to whole groups.
-inline constexpr int lane_group = 16;
+inline constexpr int lane_group = lane_padding;
+static_assert(chunk_samples % lane_group == 0);
 /// Weight tables of dense messages are made for this many parents at a time, one vector of the widest set…
 inline constexpr std::size_t parent_group = 16;
 /// … and sent to this many at a time, which share what is loaded of the children.

@@ -194,8 +194,9 @@ TableRange<S> make_sparse_table(std::span<const S> half_changes, S* table) {
   bool beyond = false;
   for (std::size_t e = 0; e < half_changes.size(); e += lanes) {
     const std::size_t count = std::min(lanes, half_changes.size() - e);
-    const auto inside = hn::FirstN(d, count);
-    const auto change = hn::MaskedLoad(inside, d, half_changes.data() + e);
+    HWY_ALIGN S changes[lanes] = {};
+    std::copy_n(half_changes.data() + e, count, changes);
+    const auto change = hn::Load(d, changes);
     const auto within = hn::Le(hn::Abs(change), limit);
     beyond = beyond || !hn::AllTrue(d, within);
     const auto h = hn::IfThenElseZero(within, change);
@@ -265,9 +266,9 @@ void tell_safely(const TellingChild<S>& child, S half_change, const ToldParent<S
     const auto log_0 = hn::Load(d, child.log_probs + i), log_1 = hn::Load(d, child.log_probs + stride + i);
     const auto change = hn::Xor(hn::Set(d, 2 * half_change), hn::Xor(child_sign, sign));
     const auto stay = hn::IfThenElse(child_0, log_0, log_1);
-    const auto turn = hn::Add(hn::IfThenElse(child_0, log_1, log_0), change);
-    const auto gap = hn::Neg(hn::Abs(hn::Sub(stay, turn)));
-    const auto total = hn::Add(hn::Max(stay, turn), hn::Log1p(d, hn::Exp(d, gap)));
+    const auto flipped = hn::Add(hn::IfThenElse(child_0, log_1, log_0), change);
+    const auto gap = hn::Neg(hn::Abs(hn::Sub(stay, flipped)));
+    const auto total = hn::Add(hn::Max(stay, flipped), hn::Log1p(d, hn::Exp(d, gap)));
     subtract_from_flipped<S>(total, sign, parent.evidence + i, stride);
   }
 }

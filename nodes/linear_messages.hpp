@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include <hindsight/core/block.hpp>
@@ -109,7 +110,6 @@ class DenseMessages {
 template <class S>
 class SparseMessages {
  public:
-  SparseMessages() = default;
   SparseMessages(const ChildRows& children, std::vector<UnitEdge> edges);
 
   std::size_t table_size() const { return parents_.size() + 2 * edges_.size(); }
