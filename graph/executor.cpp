@@ -160,9 +160,11 @@ void Executor<S>::prepare_tables() {
 template <class S>
 void Executor<S>::send_messages() {
   prepare_tables();
-  std::fill(run_.evidence_.begin(), run_.evidence_.end(), S(0));
   for_each_item(chunks(), run_.threads_, [&](int chunk, int worker) {
     Frame<S> at = frame(chunk, worker);
+    for (const RowRange& rows : plan_.told)
+      for (std::size_t row = rows.first; row < rows.last; ++row)
+        std::fill_n(at.evidence_of(row), at.lanes, S(0));
     for (std::size_t b = 0; b < plan_.blocks.size(); ++b) {
       at.tables = run_.tables_.data() + plan_.first_table[b];
       guarded_call({"node-threw", nullptr, "the send_messages of a block"},

@@ -59,7 +59,11 @@ Plan<S>::Plan(const Graph& graph, const std::vector<Assignment>& assignments, st
   number_nodes(graph);
   const std::vector<Group> groups = group(graph);
   lay_out_rows(groups);
-  join_parents(graph, assignments);
+  std::vector<bool> wants_messages(placements.size(), false);
+  for (const Assignment& assignment : assignments)
+    if (assignment.estimator.needs().hindsight_steps > 0) wants_messages[index(assignment.node)] = true;
+  join_parents(graph, wants_messages);
+  list_told(groups, wants_messages);
   lower(graph, groups);
   credit(assignments);
 }
@@ -119,10 +123,7 @@ void Plan<S>::lay_out_rows(std::span<const Group> groups) {
 }
 
 template <class S>
-void Plan<S>::join_parents(const Graph& graph, const std::vector<Assignment>& assignments) {
-  std::vector<bool> wants_messages(placements.size(), false);
-  for (const Assignment& assignment : assignments)
-    if (assignment.estimator.needs().hindsight_steps > 0) wants_messages[index(assignment.node)] = true;
+void Plan<S>::join_parents(const Graph& graph, const std::vector<bool>& wants_messages) {
   for (std::size_t i = 0; i < placements.size(); ++i)
     for (const Graph::Parent& parent : graph.parents({static_cast<int>(i)})) {
       const Placement& from = placements[index(parent.node)];
@@ -133,6 +134,21 @@ void Plan<S>::join_parents(const Graph& graph, const std::vector<Assignment>& as
       placements[i].parents.push_back(
           {shape, from.feature_row, from.unit_row, from.table_row, wants_messages[index(parent.node)]});
       placements[i].parent_shapes.push_back(std::move(shape));
+    }
+}
+
+template <class S>
+void Plan<S>::list_told(std::span<const Group> groups, const std::vector<bool>& wants_messages) {
+  for (const Group& members : groups)
+    for (const int i : members.nodes) {
+      if (!wants_messages[static_cast<std::size_t>(i)]) continue;
+      const Placement& at = placements[static_cast<std::size_t>(i)];
+      const std::size_t last = at.table_row + static_cast<std::size_t>(at.shape.units) *
+                                                  static_cast<std::size_t>(at.shape.outcomes());
+      if (!told.empty() && told.back().last == at.table_row)
+        told.back().last = last;
+      else
+        told.push_back({at.table_row, last});
     }
 }
 

@@ -37,6 +37,10 @@ struct CreditRun {
   std::size_t table_row = 0;
 };
 
+struct RowRange {
+  std::size_t first = 0, last = 0;
+};
+
 /// The compiled schedule. Immutable: everything that changes while it runs is in a workspace.
 template <class S>
 struct Plan {
@@ -54,6 +58,7 @@ struct Plan {
   std::vector<ParameterPlace>
       parameters;  ///< in canonical order: nodes as added, per node its edges, then its bias
   std::vector<CreditRun> credits;
+  std::vector<RowRange> told;            ///< rows of evidence of the nodes that want messages, in order
   Blocks<S> blocks;                      ///< in the order of the forward pass
   std::vector<std::size_t> first_table;  ///< per block: where its tables begin
   std::size_t feature_rows = 0, unit_rows = 0, table_rows = 0, parameter_count = 0, table_scalars = 0;
@@ -78,7 +83,8 @@ struct Plan {
 
   void number_nodes(const Graph& graph);
   void lay_out_rows(std::span<const Group> groups);
-  void join_parents(const Graph& graph, const std::vector<Assignment>& assignments);
+  void join_parents(const Graph& graph, const std::vector<bool>& wants_messages);
+  void list_told(std::span<const Group> groups, const std::vector<bool>& wants_messages);
   void lower(const Graph& graph, std::span<const Group> groups);
   void credit(std::vector<Assignment> assignments);
 

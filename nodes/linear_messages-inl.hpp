@@ -156,11 +156,19 @@ HWY_INLINE void tell_tile(const S* table, std::size_t children, std::size_t chil
 }
 
 /// In stretches of children whose table and descriptions, for one group of lanes, stay in the first-level
-/// cache.
+/// cache; what has been summed up is told at the end.
 template <class S>
 void tell_dense(const S* table, std::size_t children, const S* descriptions,
                 std::span<const ToldParent<S>> parents, std::size_t stride, int lanes) {
   const Tag<S> d;
+  constexpr std::size_t width = chunk_samples;
+  HWY_ALIGN S signs[parent_group * width], totals[parent_group * width];
+  for (std::size_t p = 0; p < parent_group; ++p)
+    for (int lane = 0; lane < lanes; lane += vector_lanes<S>) {
+      hn::Store(sign_of<S>(parents[std::min(p, parents.size() - 1)].sampled + lane), d,
+                signs + p * width + lane);
+      hn::Store(hn::Set(d, table[p]), d, totals + p * width + lane);
+    }
   const auto children_per_log = static_cast<std::size_t>(table[parent_group]);
   for (std::size_t first = 0; first < children; first += most_edges_per_log) {
     const std::size_t count = std::min(most_edges_per_log, children - first);
@@ -170,18 +178,20 @@ void tell_dense(const S* table, std::size_t children, const S* descriptions,
       const S* const described =
           descriptions + (group * children + first) * 2 * lane_group + lane % lane_group;
       for (std::size_t p = 0; p < parents.size(); p += parent_tile) {
-        const std::size_t told = std::min(parent_tile, parents.size() - p);
         Vector<S> sign[parent_tile], total[parent_tile];
-        for (std::size_t r = 0; r < parent_tile; ++r)
-          sign[r] = sign_of<S>(parents[p + std::min(r, told - 1)].sampled + lane);
+        for (std::size_t r = 0; r < parent_tile; ++r) sign[r] = hn::Load(d, signs + (p + r) * width + lane);
         tell_tile<S>(stretch + p, count, children_per_log, described, sign, total);
-        for (std::size_t r = 0; r < told; ++r) {
-          if (first == 0) total[r] = hn::Add(total[r], hn::Set(d, table[p + r]));
-          subtract_from_flipped<S>(total[r], sign[r], parents[p + r].evidence + lane, stride);
+        for (std::size_t r = 0; r < parent_tile; ++r) {
+          S* const sum = totals + (p + r) * width + lane;
+          hn::Store(hn::Add(hn::Load(d, sum), total[r]), d, sum);
         }
       }
     }
   }
+  for (std::size_t p = 0; p < parents.size(); ++p)
+    for (int lane = 0; lane < lanes; lane += vector_lanes<S>)
+      subtract_from_flipped<S>(hn::Load(d, totals + p * width + lane), hn::Load(d, signs + p * width + lane),
+                               parents[p].evidence + lane, stride);
 }
 
 /// Per edge: e^{2h} - 1 and 1 - e^{-2h}, from one exponential.
