@@ -14,10 +14,8 @@ namespace hindsight {
 /// Samples are worked in groups of this many, whatever the instruction set; rows are padded to whole groups.
 inline constexpr int lane_group = lane_padding;
 static_assert(chunk_samples % lane_group == 0);
-/// Weight tables of dense messages are made for this many parents at a time, one vector of the widest set…
+/// Weight tables of dense messages are made for this many parents at a time: one vector of the widest set.
 inline constexpr std::size_t parent_group = 16;
-/// … and sent to this many at a time, which share what is loaded of the children.
-inline constexpr std::size_t parent_tile = 4;
 /// Beyond this |h| the closed form of a message loses precision; such edges take the safe form
 /// (docs/performance.md).
 inline constexpr double closed_form_limit = 2.5;

@@ -129,6 +129,9 @@ TableRange<S> make_dense_table(const WeightRows<const S>& weights, std::size_t f
   return range;
 }
 
+/// Parents that are told together and share what is loaded of the children.
+inline constexpr std::size_t parent_tile = many_registers ? 8 : 4;
+
 /// One tile of parents, one vector of samples, some children:
 /// x·Σ s·h + log Π (1 - x·m·tanh h), the product cut where it could leave the range.
 template <class S>
