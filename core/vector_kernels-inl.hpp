@@ -24,10 +24,11 @@ void add_scaled(std::span<S> out, const S* in, S scale) {
   const hn::ScalableTag<S> d;
   constexpr std::size_t lanes = hn::MaxLanes(d);
   const auto factor = hn::Set(d, scale);
-  std::size_t i = 0;
-  for (; i + lanes <= out.size(); i += lanes)
-    hn::StoreU(hn::MulAdd(factor, hn::LoadU(d, in + i), hn::LoadU(d, out.data() + i)), d, out.data() + i);
-  for (; i < out.size(); ++i) out[i] += scale * in[i];
+  S* const sum = out.data();
+  const std::size_t count = out.size(), whole = count / lanes * lanes;
+  for (std::size_t i = 0; i < whole; i += lanes)
+    hn::StoreU(hn::MulAdd(factor, hn::LoadU(d, in + i), hn::LoadU(d, sum + i)), d, sum + i);
+  for (std::size_t i = whole; i < count; ++i) sum[i] += scale * in[i];
 }
 
 /// Whether test(vector) is all true, over rows of numbers. Rows may be the user's: nothing beyond them is
