@@ -23,6 +23,12 @@ Outcome invert(const S* log_probs, std::size_t stride, int outcomes, S uniform) 
 }  // namespace
 
 template <class S>
+void write_features(const Frame<S>& frame, const Encoding& encoding, const Outcome* outcomes, S* features) {
+  for (int j = 0; j < encoding.width; ++j, features += frame.stride)
+    for (int i = 0; i < frame.lanes; ++i) features[i] = static_cast<S>(encoding.value(outcomes[i], j));
+}
+
+template <class S>
 void settle_unit(const Frame<S>& frame, const Placement& at, int unit) {
   const auto index = static_cast<std::size_t>(unit);
   const Encoding& encoding = at.shape.encoding;
@@ -38,12 +44,11 @@ void settle_unit(const Frame<S>& frame, const Placement& at, int unit) {
     for (int i = 0; i < frame.lanes; ++i)
       outcome[i] = invert(log_probs + i, frame.stride, encoding.outcomes, features[i]);
   }
-  for (int j = 0; j < encoding.width; ++j) {
-    S* const feature = features + static_cast<std::size_t>(j) * frame.stride;
-    for (int i = 0; i < frame.lanes; ++i) feature[i] = static_cast<S>(encoding.value(outcome[i], j));
-  }
+  write_features(frame, encoding, outcome, features);
 }
 
+template void write_features<float>(const Frame<float>&, const Encoding&, const Outcome*, float*);
+template void write_features<double>(const Frame<double>&, const Encoding&, const Outcome*, double*);
 template void settle_unit<float>(const Frame<float>&, const Placement&, int);
 template void settle_unit<double>(const Frame<double>&, const Placement&, int);
 

@@ -18,6 +18,9 @@ namespace hindsight {
 inline constexpr int chunk_samples = 64;
 /// Rows of samples are padded to a multiple of this many: whole vectors of any instruction set.
 inline constexpr std::size_t lane_padding = 16;
+constexpr std::size_t padded(std::size_t count) {
+  return (count + lane_padding - 1) / lane_padding * lane_padding;
+}
 
 /// One edge as the plan has laid it out. Rows are rows of a Frame.
 struct ParentPlace {
@@ -107,6 +110,10 @@ class Block {
 
 template <class S>
 using Blocks = std::vector<std::unique_ptr<Block<S>>>;
+
+/// What children see of one unit's outcomes: rows of features, from the given one on.
+template <class S>
+void write_features(const Frame<S>&, const Encoding&, const Outcome* outcomes, S* features);
 
 /// Draws (by inverse CDF, one uniform per sample) or keeps the outcomes of one unit whose log-probabilities
 /// are known, and writes its features. An outcome of probability zero is never drawn.

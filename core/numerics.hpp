@@ -25,19 +25,32 @@ S sigmoid(S x) {
   return (x >= 0 ? S(1) : e) / (1 + e);
 }
 
-/// Turns `count` logits, `stride` apart, into normalised log-probabilities. The largest is obtained without
-/// subtracting numbers of equal size, so that 1 - p keeps its precision when p is next to 1.
+/// What turns logits into normalised log-probabilities. The largest is obtained without subtracting numbers
+/// of equal size, so that 1 - p keeps its precision when p is next to 1.
 template <class S>
-void log_softmax(S* logits, std::size_t count, std::size_t stride = 1) {
+struct LogNormaliser {
+  S largest, excess;
+  S operator()(S logit) const { return (logit - largest) - excess; }
+};
+
+/// Of logit(0) … logit(count - 1); some may be -∞.
+template <class S, class Logit>
+LogNormaliser<S> log_normaliser(std::size_t count, const Logit& logit) {
   std::size_t top = 0;
   for (std::size_t k = 1; k < count; ++k)
-    if (logits[k * stride] > logits[top * stride]) top = k;
-  const S largest = logits[top * stride];
+    if (logit(k) > logit(top)) top = k;
   double rest = 0;
   for (std::size_t k = 0; k < count; ++k)
-    if (k != top) rest += static_cast<double>(std::exp(logits[k * stride] - largest));
-  const S excess = static_cast<S>(std::log1p(rest));
-  for (std::size_t k = 0; k < count; ++k) logits[k * stride] = (logits[k * stride] - largest) - excess;
+    if (k != top) rest += static_cast<double>(std::exp(logit(k) - logit(top)));
+  return {logit(top), static_cast<S>(std::log1p(rest))};
+}
+
+/// Turns `count` logits, `stride` apart, into normalised log-probabilities.
+template <class S>
+void log_softmax(S* logits, std::size_t count, std::size_t stride = 1) {
+  const LogNormaliser<S> normalised =
+      log_normaliser<S>(count, [&](std::size_t k) { return logits[k * stride]; });
+  for (std::size_t k = 0; k < count; ++k) logits[k * stride] = normalised(logits[k * stride]);
 }
 
 /// log(e^a + e^b); either may be -∞.

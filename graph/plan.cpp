@@ -180,7 +180,7 @@ void Plan<S>::lower(const Graph& graph, std::span<const Group> groups) {
                    [](const auto& a, const auto& b) { return a->level() < b->level(); });
   for (const auto& block : blocks) {
     first_table.push_back(table_scalars);
-    table_scalars += (block->table_size() + lane_padding - 1) / lane_padding * lane_padding;
+    table_scalars += padded(block->table_size());
   }
 }
 

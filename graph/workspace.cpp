@@ -15,8 +15,6 @@ namespace {
 
 constexpr int most_threads = 256;
 
-std::size_t padded(std::size_t count) { return (count + lane_padding - 1) / lane_padding * lane_padding; }
-
 /// Rows hold whole cache lines. A stride that is a large power of two would send every row to the same cache
 /// sets.
 std::size_t row_stride(int capacity) {

@@ -252,16 +252,8 @@ class LinearBlock final : public Block<S> {
         kernels.settle_binary(unsettled);
       } else {
         kernels.settle_softmax(unsettled, frame.scratch);
-        write_features(encoding, unsettled.sampled, {unsettled.feature, frame.stride, frame.lanes});
+        write_features(frame, encoding, unsettled.sampled, unsettled.feature);
       }
-    }
-  }
-
-  static void write_features(const Encoding& encoding, const Outcome* sampled,
-                             const SampleRows<S>& features) {
-    for (int j = 0; j < encoding.width; ++j) {
-      S* const row = features.row(static_cast<std::size_t>(j));
-      for (int i = 0; i < features.lanes; ++i) row[i] = static_cast<S>(encoding.value(sampled[i], j));
     }
   }
 

@@ -103,21 +103,15 @@ void Table::accumulate(std::span<const S> theta, const Reading<S>& reading, std:
   const auto can_occur = [&](std::size_t k) { return rows[selected][k] > 0; };
   for (std::size_t unit = 0; unit < static_cast<std::size_t>(units); ++unit) {
     const std::size_t first = (unit * rows.size() + selected) * outcomes, at = unit * outcomes;
-    const std::span<const S> logits = theta.subspan(first, outcomes);
-    std::size_t top = outcomes;  // of those that can occur
-    S total = 0;                 // what cannot has no part in it
-    for (std::size_t k = 0; k < outcomes; ++k) {
-      if (!can_occur(k)) continue;
-      if (top == outcomes || logits[k] > logits[top]) top = k;
-      total += weights[at + k];
-    }
-    double rest = 0;
+    const auto logit = [&](std::size_t k) {
+      return can_occur(k) ? theta[first + k] : -std::numeric_limits<S>::infinity();
+    };
+    const LogNormaliser<S> normalised = log_normaliser<S>(outcomes, logit);
+    S total = 0;  // what cannot occur has no part in it
     for (std::size_t k = 0; k < outcomes; ++k)
-      if (can_occur(k) && k != top) rest += static_cast<double>(std::exp(logits[k] - logits[top]));
-    const S excess = static_cast<S>(std::log1p(rest));
+      if (can_occur(k)) total += weights[at + k];
     for (std::size_t k = 0; k < outcomes; ++k)
-      if (can_occur(k))
-        out[first + k] += softmax_gradient(weights[at + k], (logits[k] - logits[top]) - excess, total);
+      if (can_occur(k)) out[first + k] += softmax_gradient(weights[at + k], normalised(logit(k)), total);
   }
 }
 
