@@ -58,6 +58,9 @@ struct Frame {
   S* log_probs = nullptr;
   S* evidence = nullptr;
   S* weights = nullptr;
+  /// One word per unit row: bit i is set where the unit's outcome in sample i is not 0. Made after each level
+  /// for all of it, if some block reads bits.
+  std::uint64_t* outcome_bits = nullptr;
   const std::uint8_t* clamped = nullptr;  ///< per unit row: keep the outcome that is there
   S* tables = nullptr;                    ///< of this block
   S* scratch = nullptr;
@@ -90,6 +93,8 @@ class Block {
 
   /// Of its nodes: forward runs level after level. A block whose forward does nothing may say 0.
   virtual int level() const = 0;
+  /// Whether it uses the frame's outcome_bits.
+  virtual bool reads_bits() const { return false; }
   /// Computes log-probabilities, samples (or keeps clamped outcomes), writes features. A log-probability that
   /// could not be computed is written as NaN.
   virtual void forward(const Frame<S>&) const = 0;

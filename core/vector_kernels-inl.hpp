@@ -63,6 +63,22 @@ bool any_nan(const S* first, std::size_t stride, std::size_t rows, std::size_t c
                       [](auto values) HWY_ATTR { return hn::Eq(values, values); });
 }
 
+/// Each vector of outcomes gives some bits of the word.
+inline void pack_outcomes(const Outcome* outcomes, std::size_t stride, std::size_t rows, int lanes,
+                          std::uint64_t* bits) {
+  const hn::ScalableTag<Outcome> d;
+  constexpr int width = static_cast<int>(hn::MaxLanes(d));
+  for (std::size_t r = 0; r < rows; ++r, outcomes += stride) {
+    std::uint64_t word = 0;
+    for (int i = 0; i < lanes; i += width) {
+      std::uint8_t some[8] = {};
+      hn::StoreMaskBits(d, hn::Ne(hn::LoadU(d, outcomes + i), hn::Zero(d)), some);
+      for (int b = 0; b < (width + 7) / 8; ++b) word |= static_cast<std::uint64_t>(some[b]) << (i + 8 * b);
+    }
+    bits[r] = word;
+  }
+}
+
 #if HWY_TARGET == HWY_SCALAR  // which has no even and odd lanes
 
 template <class S>
@@ -259,6 +275,7 @@ const VectorKernels<S>& vector_table() {
                                           .all_finite = all_finite<S>,
                                           .any_nan = any_nan<S>,
                                           .transpose = transpose<S>,
+                                          .pack_outcomes = pack_outcomes,
                                           .draw_uniforms = draw_uniforms<S>};
   return table;
 }

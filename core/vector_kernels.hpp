@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <span>
 
+#include <hindsight/core/ids.hpp>
 #include <hindsight/core/instruction_set.hpp>
 #include <hindsight/core/random.hpp>
 
@@ -20,6 +21,9 @@ struct VectorKernels {
   /// out[c·out_stride + r] = in[r·in_stride + c]
   void (*transpose)(const S* in, std::size_t in_stride, std::size_t rows, std::size_t columns, S* out,
                     std::size_t out_stride);
+  /// Bit i of bits[r]: outcomes[r·stride + i] is not 0, for i below `lanes`, a multiple of lane_padding.
+  void (*pack_outcomes)(const Outcome* outcomes, std::size_t stride, std::size_t rows, int lanes,
+                        std::uint64_t* bits);
   /// One uniform per unit and sample. They are drawn by four: what belongs to the first unit begins at the
   /// number returned, and units are uniforms_per_unit() apart.
   std::size_t (*draw_uniforms)(std::uint64_t seed, const StreamPosition& position,

@@ -18,6 +18,36 @@ namespace hindsight {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
+/// A vector of samples, of which those beyond the last are left alone. Masked loads and stores are slow on
+/// some processors: only the end of a row takes them.
+template <class S>
+class Samples {
+ public:
+  using Tag = hn::ScalableTag<S>;
+  using Vector = hn::Vec<Tag>;
+  static constexpr int lanes = static_cast<int>(hn::MaxLanes(Tag()));
+
+  HWY_INLINE Samples(int first, int count)
+      : first_(first),
+        whole_(first + lanes <= count),
+        inside_(hn::FirstN(Tag(), static_cast<std::size_t>(std::min(lanes, count - first)))) {}
+
+  HWY_INLINE Vector load(const S* row) const {
+    return whole_ ? hn::LoadU(Tag(), row + first_) : hn::MaskedLoad(inside_, Tag(), row + first_);
+  }
+  HWY_INLINE void store(Vector values, S* row) const {
+    if (whole_)
+      hn::StoreU(values, Tag(), row + first_);
+    else
+      hn::BlendedStore(values, inside_, Tag(), row + first_);
+  }
+
+ private:
+  const int first_;
+  const bool whole_;
+  const hn::Mask<Tag> inside_;
+};
+
 /// posterior - prior for one unit with any number of outcomes, samples in the lanes. With a reference outcome
 /// r and d_k = evidence_k - evidence_r,
 ///   posterior_k - prior_k = prior_k·(e^{d_k - L} - 1),   L = log Σ prior_j·e^{d_j} = log(1 + Σ
@@ -29,10 +59,9 @@ class PosteriorMinusPrior {
  public:
   using Tag = hn::ScalableTag<S>;
   using Vector = hn::Vec<Tag>;
-  using Mask = hn::Mask<Tag>;
 
-  HWY_INLINE PosteriorMinusPrior(const LocalView<S>& view, int unit, int sample, Mask inside)
-      : view_(view), unit_(unit), sample_(sample), inside_(inside) {
+  HWY_INLINE PosteriorMinusPrior(const LocalView<S>& view, int unit, const Samples<S>& samples)
+      : view_(view), unit_(unit), samples_(samples) {
     const Tag d;
     reference_ = hn::Zero(d);
     reference_prior_ = prior(0);
@@ -62,9 +91,7 @@ class PosteriorMinusPrior {
   HWY_INLINE Vector operator()(int k) const { return change(k, hn::Sub(ratio(k), log_normaliser_)); }
 
  private:
-  HWY_INLINE Vector load(const S* rows, int k) const {
-    return hn::MaskedLoad(inside_, Tag(), rows + view_.row(unit_, k) + sample_);
-  }
+  HWY_INLINE Vector load(const S* rows, int k) const { return samples_.load(rows + view_.row(unit_, k)); }
   HWY_INLINE Vector prior(int k) const { return load(view_.log_probs, k); }
   HWY_INLINE Vector evidence(int k) const { return load(view_.evidence, k); }
   HWY_INLINE Vector ratio(int k) const { return hn::Sub(evidence(k), reference_evidence_); }
@@ -85,8 +112,8 @@ class PosteriorMinusPrior {
   }
 
   const LocalView<S>& view_;
-  const int unit_, sample_;
-  const Mask inside_;
+  const int unit_;
+  const Samples<S>& samples_;
   Vector reference_, reference_prior_, reference_evidence_, log_normaliser_;
 };
 
@@ -94,11 +121,10 @@ class PosteriorMinusPrior {
 /// times σ(hi)·σ(-lo)·(1 - e^{-|λ|}), hi and lo being the larger and the smaller of l + λ and l. Nothing
 /// cancels.
 template <class S>
-HWY_INLINE hn::Vec<hn::ScalableTag<S>> binary_change(const LocalView<S>& view, int unit, int sample,
-                                                     hn::Mask<hn::ScalableTag<S>> inside) {
+HWY_INLINE hn::Vec<hn::ScalableTag<S>> binary_change(const LocalView<S>& view, int unit,
+                                                     const Samples<S>& samples) {
   const hn::ScalableTag<S> d;
-  const auto load = [&](const S* rows, int k)
-                        HWY_ATTR { return hn::MaskedLoad(inside, d, rows + view.row(unit, k) + sample); };
+  const auto load = [&](const S* rows, int k) HWY_ATTR { return samples.load(rows + view.row(unit, k)); };
   const auto bounded = [&](auto x) HWY_ATTR { return hn::Max(x, hn::Set(d, S(-1e4))); };
   const auto prior_0 = load(view.log_probs, 0), prior_1 = load(view.log_probs, 1);
   const auto evidence = hn::Sub(load(view.evidence, 1), load(view.evidence, 0));
@@ -118,23 +144,23 @@ HWY_INLINE hn::Vec<hn::ScalableTag<S>> binary_change(const LocalView<S>& view, i
 template <class S>
 void add_posterior_minus_prior(const LocalView<S>& view, S* weights) {
   const hn::ScalableTag<S> d;
-  constexpr int lanes = static_cast<int>(hn::MaxLanes(d));
   for (int unit = 0; unit < view.units; ++unit)
-    for (int i = 0; i < view.samples; i += lanes) {
-      const auto inside = hn::FirstN(d, static_cast<std::size_t>(std::min(lanes, view.samples - i)));
-      const auto signal = hn::MaskedLoad(inside, d, view.signal + i);
-      const auto counts = hn::And(inside, hn::Ne(signal, hn::Zero(d)));
+    for (int i = 0; i < view.samples; i += Samples<S>::lanes) {
+      const Samples<S> samples(i, view.samples);
+      const auto signal = samples.load(view.signal);
+      const auto counts = hn::Ne(signal, hn::Zero(d));
       if (hn::AllFalse(d, counts)) continue;
       const auto add = [&](int k, auto change) HWY_ATTR {
-        S* const weight = weights + view.row(unit, k) + i;
-        hn::BlendedStore(hn::MulAdd(change, signal, hn::MaskedLoad(inside, d, weight)), counts, d, weight);
+        S* const row = weights + view.row(unit, k);
+        const auto before = samples.load(row);
+        samples.store(hn::IfThenElse(counts, hn::MulAdd(change, signal, before), before), row);
       };
       if (view.outcomes == 2) {
-        const auto change = binary_change(view, unit, i, inside);
+        const auto change = binary_change(view, unit, samples);
         add(0, hn::Neg(change));
         add(1, change);
       } else {
-        const PosteriorMinusPrior<S> change(view, unit, i, inside);
+        const PosteriorMinusPrior<S> change(view, unit, samples);
         for (int k = 0; k < view.outcomes; ++k) add(k, change(k));
       }
     }

@@ -66,22 +66,26 @@ Frame<S> Executor<S>::frame(int chunk, int worker) const {
   const auto first = static_cast<std::size_t>(chunk) * chunk_samples;
   const int samples = std::min(chunk_samples, run_.samples_ - chunk * chunk_samples);
   constexpr int padding = static_cast<int>(lane_padding);
-  Frame<S> frame{.parameters = parameters_.data(),
-                 .gradient = run_.gradient_.data(),
-                 .features = run_.features_.data() + first,
-                 .outcomes = run_.outcomes_.data() + first,
-                 .log_probs = run_.log_probs_.data() + first,
-                 .evidence = run_.evidence_.data() + first,
-                 .weights = run_.weights_.data() + first,
-                 .clamped = run_.clamped_.data(),
-                 .scratch = run_.scratch_.data() + thread * run_.scratch_stride_,
-                 .outcome_scratch = run_.outcome_scratch_.data() + thread * run_.outcome_scratch_stride_,
-                 .stride = run_.stride_,
-                 .lanes = (samples + padding - 1) / padding * padding,
-                 .samples = samples,
-                 .seed = plan_.seed,
-                 .position = run_.position_,
-                 .instructions = plan_.instructions};
+  Frame<S> frame{
+      .parameters = parameters_.data(),
+      .gradient = run_.gradient_.data(),
+      .features = run_.features_.data() + first,
+      .outcomes = run_.outcomes_.data() + first,
+      .log_probs = run_.log_probs_.data() + first,
+      .evidence = run_.evidence_.data() + first,
+      .weights = run_.weights_.data() + first,
+      .outcome_bits = run_.outcome_bits_.empty()
+                          ? nullptr
+                          : run_.outcome_bits_.data() + static_cast<std::size_t>(chunk) * plan_.unit_rows,
+      .clamped = run_.clamped_.data(),
+      .scratch = run_.scratch_.data() + thread * run_.scratch_stride_,
+      .outcome_scratch = run_.outcome_scratch_.data() + thread * run_.outcome_scratch_stride_,
+      .stride = run_.stride_,
+      .lanes = (samples + padding - 1) / padding * padding,
+      .samples = samples,
+      .seed = plan_.seed,
+      .position = run_.position_,
+      .instructions = plan_.instructions};
   frame.position.first_sample += static_cast<std::uint32_t>(first);
   return frame;
 }
@@ -90,10 +94,20 @@ template <class S>
 void Executor<S>::sample() {
   for_each_item(chunks(), run_.threads_, [&](int chunk, int worker) {
     const Frame<S> at = frame(chunk, worker);
-    for (const auto& block : plan_.blocks)
-      guarded_call({"node-threw", nullptr, "the forward of a block"}, [&] { block->forward(at); });
+    for (std::size_t b = 0; b < plan_.blocks.size(); ++b) {
+      guarded_call({"node-threw", nullptr, "the forward of a block"}, [&] { plan_.blocks[b]->forward(at); });
+      pack_outcomes(at, plan_.packed_after[b]);
+    }
     refuse_nan(chunk);
   });
+}
+
+template <class S>
+void Executor<S>::pack_outcomes(const Frame<S>& at, const RowRange& rows) const {
+  if (rows.first < rows.last)
+    vector_kernels<S>(at.instructions)
+        .pack_outcomes(at.outcome(rows.first), at.stride, rows.last - rows.first, at.lanes,
+                       at.outcome_bits + rows.first);
 }
 
 template <class S>

@@ -79,6 +79,7 @@ class Executor {
   /// What a block sees of one chunk on one of the workspace's threads.
   Frame<S> frame(int chunk, int worker) const;
   void prepare_tables();
+  void pack_outcomes(const Frame<S>& at, const RowRange& rows) const;
   void refuse_nan(int chunk) const;
   void check_owner() const;
   void refuse_impossible_clamps(std::span<const ClampedOutcomes> clamps) const;

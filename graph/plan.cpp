@@ -65,6 +65,7 @@ Plan<S>::Plan(const Graph& graph, const std::vector<Assignment>& assignments, st
   join_parents(graph, wants_messages);
   list_told(groups, wants_messages);
   lower(graph, groups);
+  pack_levels();
   credit(assignments);
 }
 
@@ -182,6 +183,25 @@ void Plan<S>::lower(const Graph& graph, std::span<const Group> groups) {
     first_table.push_back(table_scalars);
     table_scalars += padded(block->table_size());
   }
+}
+
+/// Rows of one level lie together, and the last of its blocks completes them.
+template <class S>
+void Plan<S>::pack_levels() {
+  packed_after.resize(blocks.size());
+  if (std::none_of(blocks.begin(), blocks.end(), [](const auto& block) { return block->reads_bits(); }))
+    return;
+  std::map<int, RowRange> rows;
+  for (std::size_t i = 0; i < placements.size(); ++i) {
+    if (is_input[i]) continue;
+    const Placement& at = placements[i];
+    const std::size_t last = at.unit_row + static_cast<std::size_t>(at.shape.units);
+    RowRange& level = rows.emplace(at.level, RowRange{at.unit_row, last}).first->second;
+    level = {std::min(level.first, at.unit_row), std::max(level.last, last)};
+  }
+  for (std::size_t b = 0; b < blocks.size(); ++b)
+    if (b + 1 == blocks.size() || blocks[b + 1]->level() != blocks[b]->level())
+      packed_after[b] = rows[blocks[b]->level()];
 }
 
 template <class S>

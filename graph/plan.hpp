@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -58,11 +59,17 @@ struct Plan {
   std::vector<ParameterPlace>
       parameters;  ///< in canonical order: nodes as added, per node its edges, then its bias
   std::vector<CreditRun> credits;
-  std::vector<RowRange> told;            ///< rows of evidence of the nodes that want messages, in order
-  Blocks<S> blocks;                      ///< in the order of the forward pass
+  std::vector<RowRange> told;  ///< rows of evidence of the nodes that want messages, in order
+  Blocks<S> blocks;            ///< in the order of the forward pass
+  std::vector<RowRange>
+      packed_after;  ///< per block: unit rows whose outcomes are wanted as bits once it has run
   std::vector<std::size_t> first_table;  ///< per block: where its tables begin
   std::size_t feature_rows = 0, unit_rows = 0, table_rows = 0, parameter_count = 0, table_scalars = 0;
 
+  bool packs_outcomes() const {
+    return std::any_of(packed_after.begin(), packed_after.end(),
+                       [](const RowRange& rows) { return rows.first < rows.last; });
+  }
   /// Where learning starts. Takes the graph that was compiled.
   std::vector<S> initial_parameters(const Graph& graph) const;
   /// Throws Error when there is no such node.
@@ -86,6 +93,7 @@ struct Plan {
   void join_parents(const Graph& graph, const std::vector<bool>& wants_messages);
   void list_told(std::span<const Group> groups, const std::vector<bool>& wants_messages);
   void lower(const Graph& graph, std::span<const Group> groups);
+  void pack_levels();
   void credit(std::vector<Assignment> assignments);
 
   std::unordered_map<std::string_view, std::size_t> by_path_;  ///< into `parameters`

@@ -52,10 +52,15 @@ BasicWorkspace<S>::BasicWorkspace(std::shared_ptr<const Plan<S>> plan, int capac
   const auto threads = static_cast<double>(threads_);
   const double rows =
       static_cast<double>(plan_->feature_rows + 3 * plan_->table_rows + plan_->rewards.size());
+  const std::size_t words_of_bits =
+      plan_->packs_outcomes()
+          ? plan_->unit_rows * ((static_cast<std::size_t>(capacity) - 1) / chunk_samples + 1)
+          : 0;
   const double bytes =
       static_cast<double>(stride_) *
           (rows * sizeof(S) + static_cast<double>(plan_->unit_rows) * sizeof(Outcome)) +
       static_cast<double>(plan_->parameter_count + plan_->table_scalars) * sizeof(S) +
+      static_cast<double>(words_of_bits) * sizeof(std::uint64_t) +
       threads * static_cast<double>(scratch_stride_ * sizeof(S) + outcome_scratch_stride_ * sizeof(Outcome));
   require_memory(bytes, fmt::format("a workspace for {} samples", capacity),
                  "model.workspace(64)   // and several parts per batch: backward(run, rewards, {.of = 1024, "
@@ -66,6 +71,7 @@ BasicWorkspace<S>::BasicWorkspace(std::shared_ptr<const Plan<S>> plan, int capac
   weights_.resize(plan_->table_rows * stride_);
   signals_.resize(plan_->rewards.size() * stride_);
   outcomes_.resize(plan_->unit_rows * stride_);
+  outcome_bits_.resize(words_of_bits);
   clamped_.resize(plan_->unit_rows);
   seen_.resize(std::max(plan_->placements.size(), plan_->rewards.size()));
   gradient_.resize(plan_->parameter_count);

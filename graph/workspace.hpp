@@ -77,6 +77,8 @@ class BasicWorkspace {
   StreamPosition position_;
   AlignedBuffer<S> features_, log_probs_, evidence_, weights_, signals_, gradient_, tables_, scratch_;
   AlignedBuffer<Outcome> outcomes_, outcome_scratch_;
+  std::vector<std::uint64_t>
+      outcome_bits_;  ///< chunk after chunk, a word per unit; empty if no block reads them
   std::vector<std::uint8_t> clamped_, seen_;
 };
 

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <optional>
 
 #include <hindsight/core/vector_kernels.hpp>
 #include <hindsight/nodes/linear.hpp>
@@ -37,11 +38,27 @@ struct DenseRun {
   }
 };
 
+/// What children see of the two outcomes of a unit; kept here because encodings lie scattered.
+template <class S>
+struct BinaryValues {
+  S low = 0, high = 0;
+
+  BinaryValues() = default;
+  explicit BinaryValues(const Encoding& encoding)
+      : low(static_cast<S>(encoding.value(0, 0))), high(static_cast<S>(encoding.value(1, 0))) {}
+  bool operator==(const BinaryValues&) const = default;
+};
+
 /// What one logit row reads besides, through weights that lie side by side.
+template <class S>
 struct SparseSegment {
   std::size_t parameter = 0;
-  std::size_t first = 0, count = 0;  ///< in the list of feature rows
+  std::size_t first = 0, count = 0;  ///< in the list of rows
+  std::optional<BinaryValues<S>> binary =
+      {};  ///< rows of binary units, which are read as bits; none: of features
 };
+
+bool is_binary(const Encoding& encoding) { return encoding.outcomes == 2 && encoding.width == 1; }
 
 /// Units with linear logits and one number of outcomes, whichever nodes they belong to. What all of them read
 /// is a dense product; the rest is summed row by row, with the samples in the vector lanes.
@@ -55,7 +72,7 @@ class LinearBlock final : public Block<S> {
     children_.outcomes = static_cast<std::size_t>(shape.outcomes());
     children_.logits = static_cast<std::size_t>(shape.logits);
     for (const FeatureRun& run : fused.shared)
-      dense_.push_back({run.feature_row, run.features, run.step, run.real_valued, {}});
+      dense_.push_back({run.feature_row, run.features, run.step, run.encoding == nullptr, {}});
     for (const ReadingUnit& unit : fused.units) add_unit(unit);
     collect_messages(fused.units, sparse);
   }
@@ -63,6 +80,7 @@ class LinearBlock final : public Block<S> {
   LinearBlock& operator=(const LinearBlock&) = delete;
 
   int level() const override { return level_; }
+  bool reads_bits() const override { return reads_bits_; }
 
   void forward(const Frame<S>& frame) const override {
     const auto& kernels = linear_kernels<S>(frame.instructions);
@@ -74,9 +92,11 @@ class LinearBlock final : public Block<S> {
       kernels.add_dense(run.weights(frame.parameters, 0, logit_rows_.size()), run.features_of(features),
                         logits, logit_rows_.data(), frame.scratch);
     for (std::size_t row = 0; row < logit_rows_.size(); ++row)
-      for (const SparseSegment& segment : segments(row))
-        kernels.add_sparse(frame.parameters + segment.parameter, feature_rows(segment), features,
-                           logits.row(logit_rows_[row]));
+      for (const SparseSegment<S>& segment : segments(row))
+        if (const S* const weights = frame.parameters + segment.parameter; segment.binary)
+          kernels.add_bits(weights, binary_units(frame, segment), frame.lanes, logits.row(logit_rows_[row]));
+        else
+          kernels.add_sparse(weights, rows(segment), features, logits.row(logit_rows_[row]));
     for (std::size_t first = 0; first < units_.size(); first += units_drawn_at_once)
       settle(frame, kernels, first, std::min(first + units_drawn_at_once, units_.size()));
   }
@@ -112,7 +132,7 @@ class LinearBlock final : public Block<S> {
     const std::size_t deltas =
         std::min(units_.size(), units_at_once()) * children_.logits * static_cast<std::size_t>(lanes);
     const std::size_t uniforms = lane_group + units_drawn_at_once * (static_cast<std::size_t>(lanes) + 8);
-    return {std::max({uniforms, deltas + dense_scratch_size(lanes), dense_messages_.scratch(lanes),
+    return {std::max({uniforms, deltas + product_scratch_size(lanes), dense_messages_.scratch(lanes),
                       general_messages_.scratch(lanes)}),
             0};
   }
@@ -121,19 +141,21 @@ class LinearBlock final : public Block<S> {
   struct Unit {
     std::size_t feature_row = 0;
     const Encoding* encoding = nullptr;
+    BinaryValues<S> values = {};  ///< of a Bernoulli unit
   };
-
-  static bool is_binary(const Encoding& encoding) { return encoding.outcomes == 2 && encoding.width == 1; }
 
   SampleRows<const S> all_features(const Frame<S>& frame) const {
     return {frame.features, frame.stride, frame.lanes};
   }
-  std::span<const SparseSegment> segments(std::size_t row) const {
+  std::span<const SparseSegment<S>> segments(std::size_t row) const {
     return std::span(segments_).subspan(segments_begin_[row],
                                         segments_begin_[row + 1] - segments_begin_[row]);
   }
-  std::span<const std::uint32_t> feature_rows(const SparseSegment& segment) const {
-    return std::span(feature_rows_).subspan(segment.first, segment.count);
+  std::span<const std::uint32_t> rows(const SparseSegment<S>& segment) const {
+    return std::span(sparse_rows_).subspan(segment.first, segment.count);
+  }
+  BinaryUnits<S> binary_units(const Frame<S>& frame, const SparseSegment<S>& segment) const {
+    return {rows(segment), frame.outcome_bits, segment.binary->low, segment.binary->high};
   }
   std::size_t units_at_once() const { return std::max<std::size_t>(1, accumulated_rows / children_.logits); }
 
@@ -143,6 +165,7 @@ class LinearBlock final : public Block<S> {
     children_.table_row.push_back(unit.at->table_row + index * children_.outcomes);
     children_.unit_row.push_back(unit.at->unit_row + index);
     units_.push_back({unit.at->feature_row + index * static_cast<std::size_t>(encoding.width), &encoding});
+    if (link_ == Link::bernoulli) units_.back().values = BinaryValues<S>(encoding);
     numbers_.push_back(unit.at->first_unit + static_cast<std::uint32_t>(unit.unit));
     for (std::size_t logit = 0; logit < children_.logits; ++logit) {
       // A lone logit is that of outcome 1: its row is the second.
@@ -161,13 +184,18 @@ class LinearBlock final : public Block<S> {
   }
 
   void add_segments(const FeatureRun& run, std::size_t parameter) {
+    std::optional<BinaryValues<S>> binary;
+    if (run.encoding && is_binary(*run.encoding)) binary = BinaryValues<S>(*run.encoding);
+    const std::size_t first_row = binary ? run.unit_row : run.feature_row;
     for (std::size_t j = 0; j < run.features; ++j, parameter += run.step) {
       const bool continues = segments_.size() > segments_begin_.back() &&
-                             segments_.back().parameter + segments_.back().count == parameter;
-      if (!continues) segments_.push_back({parameter, feature_rows_.size(), 0});
+                             segments_.back().parameter + segments_.back().count == parameter &&
+                             segments_.back().binary == binary;
+      if (!continues) segments_.push_back({parameter, sparse_rows_.size(), 0, binary});
       ++segments_.back().count;
-      feature_rows_.push_back(static_cast<std::uint32_t>(run.feature_row + j));
+      sparse_rows_.push_back(static_cast<std::uint32_t>(first_row + j));
     }
+    reads_bits_ = reads_bits_ || binary.has_value();
   }
 
   void collect_messages(const std::vector<ReadingUnit>& units, SparseEdges& sparse) {
@@ -238,7 +266,6 @@ class LinearBlock final : public Block<S> {
                            lanes, uniforms);
     for (std::size_t unit = first; unit < last; ++unit) {
       const bool clamped = frame.clamped[children_.unit_row[unit]];
-      const Encoding& encoding = *units_[unit].encoding;
       const UnsettledUnit<S> unsettled{
           .log_probs = {frame.log_prob(children_.table_row[unit]), frame.stride, frame.lanes},
           .outcomes = children_.outcomes,
@@ -246,13 +273,13 @@ class LinearBlock final : public Block<S> {
                               : uniforms + begin + (unit - first) * uniforms_per_unit(frame.position, lanes),
           .sampled = frame.outcome(children_.unit_row[unit]),
           .feature = frame.feature(units_[unit].feature_row),
-          .low = static_cast<S>(encoding.value(0, 0)),
-          .high = static_cast<S>(encoding.value(1, 0))};
+          .low = units_[unit].values.low,
+          .high = units_[unit].values.high};
       if (link_ == Link::bernoulli) {
         kernels.settle_binary(unsettled);
       } else {
         kernels.settle_softmax(unsettled, frame.scratch);
-        write_features(frame, encoding, unsettled.sampled, unsettled.feature);
+        write_features(frame, *units_[unit].encoding, unsettled.sampled, unsettled.feature);
       }
     }
   }
@@ -281,9 +308,13 @@ class LinearBlock final : public Block<S> {
       const S* const delta = deltas.row(row - first_row);
       const S bias = kernels.sum(delta, frame.lanes);
       frame.gradient[biases_[row]] = frame.starts_sum ? bias : frame.gradient[biases_[row]] + bias;
-      for (const SparseSegment& segment : segments(row))
-        kernels.accumulate_sparse(frame.gradient + segment.parameter, feature_rows(segment), features, delta,
+      if (reads_bits_) kernels.sum_subsets(delta, frame.lanes, scratch);
+      for (const SparseSegment<S>& segment : segments(row))
+        if (S* const gradient = frame.gradient + segment.parameter; segment.binary)
+          kernels.accumulate_bits(gradient, binary_units(frame, segment), scratch, bias, frame.lanes,
                                   frame.starts_sum);
+        else
+          kernels.accumulate_sparse(gradient, rows(segment), features, delta, frame.starts_sum);
     }
   }
 
@@ -295,9 +326,10 @@ class LinearBlock final : public Block<S> {
   std::vector<std::size_t> logit_rows_,
       biases_;  ///< per logit: its row among the log-probabilities, its bias
   std::vector<DenseRun> dense_;
-  std::vector<SparseSegment> segments_;
+  std::vector<SparseSegment<S>> segments_;
   std::vector<std::size_t> segments_begin_{0};
-  std::vector<std::uint32_t> feature_rows_;
+  std::vector<std::uint32_t> sparse_rows_;  ///< of features, or of binary units
+  bool reads_bits_ = false;
   DenseMessages<S> dense_messages_;
   GeneralMessages<S> general_messages_;
 };

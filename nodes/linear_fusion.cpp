@@ -22,12 +22,14 @@ RunKey key_of(const std::vector<FeatureRun>& runs, std::size_t least_features) {
   return key;
 }
 
+bool are_equal(const Encoding* a, const Encoding* b) { return a == b || (a && b && *a == *b); }
+
 /// Appends the run, or lengthens the last one by it.
 void append(std::vector<FeatureRun>& runs, const FeatureRun& run, bool one_logit) {
   if (!runs.empty() && run.parameter > runs.back().parameter) {
     FeatureRun& last = runs.back();
     const std::size_t step = last.features == 1 ? run.parameter - last.parameter : last.step;
-    if (last.feature_row + last.features == run.feature_row && last.real_valued == run.real_valued &&
+    if (last.feature_row + last.features == run.feature_row && are_equal(last.encoding, run.encoding) &&
         last.parameter + last.features * step == run.parameter && (run.features == 1 || run.step == step) &&
         (one_logit || last.logit_stride == run.logit_stride)) {
       last.step = step;
@@ -48,7 +50,8 @@ ReadingUnit read(const Placement& at, const LinearLayout& layout, int unit) {
             .features = static_cast<std::size_t>(run.units) * width,
             .parameter = at.first_parameter + run.parameter,
             .logit_stride = run.logit_stride,
-            .real_valued = !parent.shape.encoding},
+            .unit_row = parent.unit_row + static_cast<std::size_t>(run.first_unit),
+            .encoding = parent.shape.encoding ? &*parent.shape.encoding : nullptr},
            at.shape.logits == 1);
   }
   return reading;

@@ -12,10 +12,11 @@ namespace hindsight {
 /// Features that lie side by side in the arena and that one unit reads through weights at equal steps.
 struct FeatureRun {
   std::size_t feature_row = 0, features = 0;
-  std::size_t parameter = 0;     ///< of the first weight into the unit's first logit
-  std::size_t step = 1;          ///< from weight to weight
-  std::size_t logit_stride = 0;  ///< from a weight to the same weight into the next logit
-  bool real_valued = false;      ///< features of an input
+  std::size_t parameter = 0;           ///< of the first weight into the unit's first logit
+  std::size_t step = 1;                ///< from weight to weight
+  std::size_t logit_stride = 0;        ///< from a weight to the same weight into the next logit
+  std::size_t unit_row = 0;            ///< of the first feature, where the units are binary
+  const Encoding* encoding = nullptr;  ///< of the units; none: features of an input
 };
 
 /// One unit and what it reads, whichever nodes that belongs to.

@@ -6,6 +6,7 @@
 #define HINDSIGHT_LINEAR_KERNELS_INL
 #endif
 
+#include <hindsight/nodes/linear_bits-inl.hpp>
 #include <hindsight/nodes/linear_general_messages-inl.hpp>
 #include <hindsight/nodes/linear_gradients-inl.hpp>
 #include <hindsight/nodes/linear_messages-inl.hpp>
@@ -20,12 +21,15 @@ template <class S>
 const LinearKernels<S>& linear_table() {
   static constexpr LinearKernels<S> table{.add_dense = add_dense<S>,
                                           .add_sparse = add_sparse<S>,
+                                          .add_bits = add_bits<S>,
                                           .settle_binary = settle_binary<S>,
                                           .settle_softmax = settle_softmax<S>,
                                           .binary_deltas = binary_deltas<S>,
                                           .softmax_deltas = softmax_deltas<S>,
                                           .accumulate_dense = accumulate_dense<S>,
                                           .accumulate_sparse = accumulate_sparse<S>,
+                                          .sum_subsets = sum_subsets<S>,
+                                          .accumulate_bits = accumulate_bits<S>,
                                           .sum = sum<S>,
                                           .describe_for_dense = describe_for_dense<S>,
                                           .describe_for_sparse = describe_for_sparse<S>,

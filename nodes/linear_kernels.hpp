@@ -50,6 +50,14 @@ struct WeightRows {
   bool skip_zeros = false;  ///< the features are often zero
 };
 
+/// Some binary units as their children read them: by bits.
+template <class S>
+struct BinaryUnits {
+  std::span<const std::uint32_t> rows;
+  const std::uint64_t* bits = nullptr;  ///< one word per row and chunk
+  S low = 0, high = 0;                  ///< the feature where the bit is not set, and where it is
+};
+
 /// A unit whose logits are known and whose outcomes are to be drawn, or kept if there are no uniforms.
 template <class S>
 struct UnsettledUnit {
@@ -109,9 +117,9 @@ struct TableRange {
 
 /// Scalars that a dense table takes.
 inline std::size_t dense_table_size(std::size_t children) { return 2 * parent_group * (children + 1); }
-/// Scalars of scratch that the kernels for dense products take: the features of one stretch, and lists of
-/// those that are not zero.
-inline std::size_t dense_scratch_size(int lanes) {
+/// Scalars of scratch that products take: the features of one stretch, and lists of those that are not zero;
+/// the subset sums of a chunk are fewer.
+inline std::size_t product_scratch_size(int lanes) {
   return feature_stretch *
          (static_cast<std::size_t>(std::max(lanes, lane_group)) + static_cast<std::size_t>(lanes));
 }
@@ -125,6 +133,8 @@ struct LinearKernels {
   /// logits += Σ_j weights[j]·features.row(feature_rows[j])
   void (*add_sparse)(const S* weights, std::span<const std::uint32_t> feature_rows,
                      const SampleRows<const S>& features, S* logits);
+  /// The same for binary units.
+  void (*add_bits)(const S* weights, const BinaryUnits<S>& units, int lanes, S* logits);
   void (*settle_binary)(const UnsettledUnit<S>& unit);
   void (*settle_softmax)(const UnsettledUnit<S>& unit, S* scratch);
 
@@ -138,6 +148,10 @@ struct LinearKernels {
   /// gradient[j] += Σ_lanes deltas·features.row(feature_rows[j]), or =
   void (*accumulate_sparse)(S* gradient, std::span<const std::uint32_t> feature_rows,
                             const SampleRows<const S>& features, const S* deltas, bool starts);
+  /// The same for binary units: `sums` are those of sum_subsets, `total` is the sum of all derivatives.
+  void (*sum_subsets)(const S* deltas, int lanes, S* sums);
+  void (*accumulate_bits)(S* gradient, const BinaryUnits<S>& units, const S* sums, S total, int lanes,
+                          bool starts);
   S (*sum)(const S* values, int lanes);
 
   /// Per group of 16 lanes: the child's mean m (of -1/+1), then its outcome s.

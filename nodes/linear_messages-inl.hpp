@@ -62,25 +62,30 @@ void describe_for_sparse(const TellingChild<S>& child, std::size_t stride, int l
   }
 }
 
-/// tanh h for |h| up to the closed form's limit. In float, Lambert's continued fraction cut after nine terms,
-/// which is exact to 1e-9 there: a third of the cost of the general function.
+/// tanh h as a fraction, for |h| up to the closed form's limit. In float, Lambert's continued fraction cut
+/// after nine terms, which is exact to 1e-9 there: a third of the cost of the general function.
 template <class S>
-HWY_INLINE Vector<S> tanh_within_limit(Vector<S> h) {
-  const Tag<S> d;
-  if constexpr (sizeof(S) == sizeof(float)) {
-    const auto evaluate = [&](auto x, S c0, S c1, S c2, S c3, S c4) HWY_ATTR {
-      auto sum = hn::MulAdd(hn::Set(d, c4), x, hn::Set(d, c3));
-      sum = hn::MulAdd(sum, x, hn::Set(d, c2));
-      sum = hn::MulAdd(sum, x, hn::Set(d, c1));
-      return hn::MulAdd(sum, x, hn::Set(d, c0));
-    };
-    const auto square = hn::Mul(h, h);
-    return hn::Div(hn::Mul(h, evaluate(square, 255, 35, 1, S(990.0 / 135135), S(1.0 / 135135))),
-                   evaluate(square, 255, 120, 7, S(13860.0 / 135135), S(45.0 / 135135)));
-  } else {
-    return hn::Tanh(d, h);
+struct Tanh {
+  Vector<S> numerator, denominator;
+
+  HWY_INLINE explicit Tanh(Vector<S> h) {
+    const Tag<S> d;
+    if constexpr (sizeof(S) == sizeof(float)) {
+      const auto evaluate = [&](auto x, S c0, S c1, S c2, S c3, S c4) HWY_ATTR {
+        auto sum = hn::MulAdd(hn::Set(d, c4), x, hn::Set(d, c3));
+        sum = hn::MulAdd(sum, x, hn::Set(d, c2));
+        sum = hn::MulAdd(sum, x, hn::Set(d, c1));
+        return hn::MulAdd(sum, x, hn::Set(d, c0));
+      };
+      const auto square = hn::Mul(h, h);
+      numerator = hn::Mul(h, evaluate(square, 255, 35, 1, S(990.0 / 135135), S(1.0 / 135135)));
+      denominator = evaluate(square, 255, 120, 7, S(13860.0 / 135135), S(45.0 / 135135));
+    } else {
+      numerator = hn::Tanh(d, h);
+      denominator = hn::Set(d, S(1));
+    }
   }
-}
+};
 
 /// The table begins with Σ log cosh h per parent and a row whose first number says how many children may
 /// share a logarithm; then, child after child: tanh h of each parent and h of each parent.
@@ -110,7 +115,8 @@ TableRange<S> make_dense_table(const WeightRows<const S>& weights, std::size_t f
       const auto within = hn::Le(hn::Abs(change), limit);
       all_within = hn::And(all_within, within);
       const auto h = hn::IfThenElseZero(within, change);
-      const auto t = tanh_within_limit<S>(h);
+      const Tanh<S> tanh(h);
+      const auto t = hn::Div(tanh.numerator, tanh.denominator);
       most = hn::Max(most, hn::Abs(h));
       product = hn::Mul(product, hn::NegMulAdd(t, t, one));
       if (c % children_per_log == children_per_log - 1 || c + 1 == children) {
@@ -197,12 +203,12 @@ void tell_dense(const S* table, std::size_t children, const S* descriptions,
                                parents[p].evidence + lane, stride);
 }
 
-/// Per edge: e^{2h} - 1 and 1 - e^{-2h}, from one exponential.
+/// Per edge: e^{2h} - 1 and 1 - e^{-2h}. With tanh h = n/d they are 2n/(d - n) and 2n/(d + n).
 template <class S>
 TableRange<S> make_sparse_table(std::span<const S> half_changes, S* table) {
   const Tag<S> d;
   constexpr std::size_t lanes = vector_lanes<S>;
-  const auto two = hn::Set(d, S(2)), limit = hn::Set(d, static_cast<S>(closed_form_limit));
+  const auto limit = hn::Set(d, static_cast<S>(closed_form_limit));
   auto most = hn::Zero(d);
   bool beyond = false;
   for (std::size_t e = 0; e < half_changes.size(); e += lanes) {
@@ -214,8 +220,10 @@ TableRange<S> make_sparse_table(std::span<const S> half_changes, S* table) {
     beyond = beyond || !hn::AllTrue(d, within);
     const auto h = hn::IfThenElseZero(within, change);
     most = hn::Max(most, hn::Abs(h));
-    const auto rise = hn::Expm1(d, hn::Mul(two, h));
-    const auto fall = hn::Div(rise, hn::Add(rise, hn::Set(d, S(1))));
+    const Tanh<S> tanh(h);
+    const auto twice = hn::Add(tanh.numerator, tanh.numerator);
+    const auto rise = hn::Div(twice, hn::Sub(tanh.denominator, tanh.numerator)),
+               fall = hn::Div(twice, hn::Add(tanh.denominator, tanh.numerator));
     if (count == lanes) {
       hn::StoreInterleaved2(rise, fall, d, table + 2 * e);
     } else {
@@ -262,7 +270,7 @@ HWY_INLINE void tell_sparse_lanes(const S* table, std::size_t edges_per_log,
 template <class S>
 void tell_sparse(const S* table, std::size_t edges_per_log, std::span<const std::uint32_t> children,
                  const S* descriptions, const ToldParent<S>& parent, std::size_t stride, int lanes) {
-  for_lane_stretches<S, 4>(lanes, [&](int lane, auto vectors) HWY_ATTR {
+  for_lane_stretches<S, chunk_vectors<S>>(lanes, [&](int lane, auto vectors) HWY_ATTR {
     tell_sparse_lanes<S, decltype(vectors)::value>(table, edges_per_log, children, descriptions, parent,
                                                    stride, lanes, lane);
   });

@@ -155,6 +155,10 @@ HWY_INLINE void add_sparse_lanes(const S* weights, std::span<const std::uint32_t
   for (int v = 0; v < vectors; ++v) hn::Store(sum[v], d, logits + lane + v * vector_lanes<S>);
 }
 
+/// Vectors in a chunk, or as many as leave registers to work with.
+template <class S>
+constexpr int chunk_vectors = std::min(8, chunk_samples / vector_lanes<S>);
+
 /// Calls work(lane, vectors) until all lanes are worked: `most` vectors at a time, then group by group. The
 /// number of vectors is a std::integral_constant.
 template <class S, int most, class Work>
@@ -169,7 +173,7 @@ HWY_INLINE void for_lane_stretches(int lanes, const Work& work) {
 template <class S>
 void add_sparse(const S* weights, std::span<const std::uint32_t> feature_rows,
                 const SampleRows<const S>& features, S* logits) {
-  for_lane_stretches<S, 8>(features.lanes, [&](int lane, auto vectors) HWY_ATTR {
+  for_lane_stretches<S, chunk_vectors<S>>(features.lanes, [&](int lane, auto vectors) HWY_ATTR {
     add_sparse_lanes<S, decltype(vectors)::value>(weights, feature_rows, features, lane, logits);
   });
 }

@@ -140,3 +140,23 @@ TEST_CASE_TEMPLATE("a scaled row is added to every number of another and to noth
       CHECK(out == expected);
     }
 }
+
+TEST_CASE("a bit is set for every outcome that is not 0, and for nothing beyond the last lane") {
+  constexpr std::size_t stride = 80, rows = 5;
+  std::vector<Outcome> outcomes(rows * stride);
+  for (std::size_t i = 0; i < outcomes.size(); ++i) outcomes[i] = static_cast<Outcome>(i * i % 7 % 3);
+  for (const InstructionSet set : available_instruction_sets())
+    for (const int lanes : {16, 32, 48, 64}) {
+      std::vector<std::uint64_t> bits(rows + 1, 42);
+      vector_kernels<float>(set).pack_outcomes(outcomes.data(), stride, rows, lanes, bits.data());
+      INFO(by(set), ", ", lanes, " lanes");
+      int wrong = 0;
+      for (std::size_t r = 0; r < rows; ++r)
+        for (int i = 0; i < 64; ++i) {
+          const bool expected = i < lanes && outcomes[r * stride + static_cast<std::size_t>(i)] != 0;
+          wrong += (bits[r] >> i & 1) == (expected ? 1 : 0) ? 0 : 1;
+        }
+      CHECK(wrong == 0);
+      CHECK(bits[rows] == 42);
+    }
+}

@@ -1,4 +1,5 @@
-// Products with features that are often zero, and are then left out, against the plain mathematics in double.
+// Products with features that are often zero, and are then left out, or that are read as bits, against the
+// plain mathematics in double.
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -20,25 +21,30 @@ namespace {
 
 constexpr int features = 300, samples = 130;  // more than one stretch of features; chunks of 64, 64 and 2
 
-/// x ─┬→ a(13) ───────→ c(5) ─→ y(3 classes) ─→ r
-/// z ─┴→ b(3), sparse ─↗
+/// Two inputs, x(300) and z(9), and the nodes that a test adds.
 struct Net {
-  template <class Wrap>
-  explicit Net(const Wrap& wrap) {
-    x = graph.input("x", features);
-    z = graph.input("z", 9);
-    nodes.push_back(graph.add("a", wrap(Bernoulli{.units = 13}), {x, z}));
-    nodes.push_back(graph.add("b", wrap(Bernoulli{.units = 3, .values = zero_one}),
-                              {Edge{x, Pattern::random(0.3, 4)}, Edge{z}}));
-    nodes.push_back(graph.add("c", wrap(Bernoulli{.units = 5}), {nodes[0], nodes[1]}));
-    nodes.push_back(graph.add("y", wrap(Categorical{.classes = 3}), {nodes[2], z}));
-    reward = graph.reward("r", {nodes.back()});
-  }
   Graph graph;
-  NodeId x, z;
-  std::vector<NodeId> nodes;
-  RewardId reward;
+  NodeId x = graph.input("x", features), z = graph.input("z", 9);
+  std::vector<NodeId> nodes = {};
+  RewardId reward = {};
+
+  void finish() { reward = graph.reward("r", {nodes.back()}); }
 };
+
+/// The same net with kernels of our own, and by the plain mathematics.
+struct Pair {
+  Net fast, plain;
+};
+
+template <class Build>
+Pair pair_of(const Build& build) {
+  Pair pair;
+  build(pair.fast, [](auto node) { return AnyNode(node); });
+  build(pair.plain, [](auto node) { return AnyNode(Plain<decltype(node)>{node}); });
+  pair.fast.finish();
+  pair.plain.finish();
+  return pair;
+}
 
 using Fill = std::function<double(Dice&, int sample, int feature)>;
 
@@ -80,52 +86,80 @@ double difference(const View& a, const Other& b) {
   return largest;
 }
 
-}  // namespace
+template <class S>
+struct Batch {
+  std::vector<S> x, z, rewards;
 
-// Seed 31; sums of 300 terms of order 1: float strays by about 300·6e-8, at most.
-TEST_CASE_TEMPLATE("inputs of which many are zero give what the plain mathematics gives", S, float, double) {
-  constexpr double tolerance = std::is_same_v<S, float> ? 2e-5 : 1e-12;
-  const Net net([](auto node) { return AnyNode(node); });
-  const Net plain([](auto node) { return AnyNode(Plain<decltype(node)>{node}); });
-  const auto reference = compile<double>(plain.graph, {.seed = 31});
-  auto expected = reference.workspace(samples);
-  for (const InputPattern& pattern : patterns) {
-    Dice dice(32);
-    std::vector<S> x, z, rewards;
+  Batch(Dice& dice, const Fill& fill) {
     for (int i = 0; i < samples; ++i)
-      for (int f = 0; f < features; ++f)
-        x.push_back(static_cast<S>(f < 280 ? pattern.value(dice, i, f) : 0.0));
+      for (int f = 0; f < features; ++f) x.push_back(static_cast<S>(f < 280 ? fill(dice, i, f) : 0.0));
     for (int i = 0; i < samples * 9; ++i) z.push_back(static_cast<S>(i % 9 == 4 ? 0 : any(dice)));
     for (int i = 0; i < samples; ++i) rewards.push_back(static_cast<S>(dice.between(-1, 1)));
-    const std::vector<double> wide_x(x.begin(), x.end()), wide_z(z.begin(), z.end()),
-        wide_rewards(rewards.begin(), rewards.end());
-    bool judged = false;
-    for (const InstructionSet set : available_instruction_sets()) {
-      const auto model = compile<S>(net.graph, {.seed = 31, .instructions = set});
-      auto run = model.workspace(samples);
-      ForwardOptions same;
-      if (judged)
-        for (const NodeId node : net.nodes) same.clamp.push_back({node, expected.outcomes(node)});
-      model.forward(run, {{net.x, {x.data(), samples, features}}, {net.z, {z.data(), samples, 9}}}, same);
-      model.backward(run, {{net.reward, rewards}});
-      if (!judged) {
-        for (const NodeId node : net.nodes) same.clamp.push_back({node, run.outcomes(node)});
-        reference.forward(
-            expected, {{plain.x, {wide_x.data(), samples, features}}, {plain.z, {wide_z.data(), samples, 9}}},
-            same);
-        reference.backward(expected, {{plain.reward, wide_rewards}});
-        judged = true;
-      }
-      INFO(std::string(pattern.name), ", by ", std::string(name(set)));
-      for (const NodeId node : net.nodes) {
-        INFO("node ", net.graph.name(node));
-        CHECK(difference<S>(run.log_probs(node), expected.log_probs(node)) < tolerance);
-        CHECK(difference<S>(run.evidence(node), expected.evidence(node)) < tolerance);
-      }
-      for (const std::string& path : model.parameter_names()) {
-        INFO("gradient of ", path);
-        CHECK(difference<S>(run.gradient(path), expected.gradient(path)) < tolerance);
-      }
+  }
+
+  template <class T, class Model, class Run>
+  void run(const Model& model, const Net& net, Run& run, const ForwardOptions& options) const {
+    const std::vector<T> xs(x.begin(), x.end()), zs(z.begin(), z.end()), all(rewards.begin(), rewards.end());
+    model.forward(run, {{net.x, {xs.data(), samples, features}}, {net.z, {zs.data(), samples, 9}}}, options);
+    model.backward(run, {{net.reward, all}});
+  }
+};
+
+/// Every instruction set against the plain mathematics, on the outcomes that the first set drew; then
+/// also(run).
+template <class S, class Also>
+void compare(const Pair& pair, const Batch<S>& batch, double tolerance, const Also& also) {
+  const auto reference = compile<double>(pair.plain.graph, {.seed = 31});
+  auto expected = reference.workspace(samples);
+  bool judged = false;
+  for (const InstructionSet set : available_instruction_sets()) {
+    const auto model = compile<S>(pair.fast.graph, {.seed = 31, .instructions = set});
+    auto run = model.workspace(samples);
+    ForwardOptions same;
+    if (judged)
+      for (const NodeId node : pair.fast.nodes) same.clamp.push_back({node, expected.outcomes(node)});
+    batch.template run<S>(model, pair.fast, run, same);
+    if (!judged) {
+      for (const NodeId node : pair.fast.nodes) same.clamp.push_back({node, run.outcomes(node)});
+      batch.template run<double>(reference, pair.plain, expected, same);
+      judged = true;
+    }
+    INFO("by ", std::string(name(set)));
+    for (const NodeId node : pair.fast.nodes) {
+      INFO("node ", pair.fast.graph.name(node));
+      CHECK(difference<S>(run.log_probs(node), expected.log_probs(node)) < tolerance);
+      CHECK(difference<S>(run.evidence(node), expected.evidence(node)) < tolerance);
+    }
+    for (const std::string& path : model.parameter_names()) {
+      INFO("gradient of ", path);
+      CHECK(difference<S>(run.gradient(path), expected.gradient(path)) < tolerance);
+    }
+    also(run);
+  }
+}
+
+/// Sums of 300 terms of order 1: float strays by about 300·6e-8, at most.
+template <class S>
+constexpr double tolerance = std::is_same_v<S, float> ? 2e-5 : 1e-12;
+
+}  // namespace
+
+// Seeds 31 and 32.
+//  x ─┬→ a(13) ───────→ c(5) ─→ y(3 classes) ─→ r
+//  z ─┴→ b(3), sparse ─↗
+TEST_CASE_TEMPLATE("inputs of which many are zero give what the plain mathematics gives", S, float, double) {
+  const Pair pair = pair_of([](Net& net, const auto& as) {
+    auto& [graph, x, z, nodes, reward] = net;
+    nodes.push_back(graph.add("a", as(Bernoulli{.units = 13}), {x, z}));
+    nodes.push_back(graph.add("b", as(Bernoulli{.units = 3, .values = zero_one}),
+                              {Edge{x, Pattern::random(0.3, 4)}, Edge{z}}));
+    nodes.push_back(graph.add("c", as(Bernoulli{.units = 5}), {nodes[0], nodes[1]}));
+    nodes.push_back(graph.add("y", as(Categorical{.classes = 3}), {nodes[2], z}));
+  });
+  for (const InputPattern& pattern : patterns) {
+    INFO(std::string(pattern.name));
+    Dice dice(32);
+    compare(pair, Batch<S>(dice, pattern.value), tolerance<S>, [](const auto& run) {
       const auto gradient = run.gradient("a/weights/x");
       int not_zero = 0;
       for (std::ptrdiff_t unit = 0; unit < 13; ++unit) {
@@ -133,8 +167,32 @@ TEST_CASE_TEMPLATE("inputs of which many are zero give what the plain mathematic
         not_zero += run.gradient("a/weights/z")(unit, 4) == S(0) ? 0 : 1;
       }
       CHECK(not_zero == 0);
-    }
+    });
   }
+}
+
+// Seeds 31 and 33. A unit of c reads more than 256 others, in stretches of one encoding each; k has three
+// outcomes and cannot be read as bits.
+//  x ─→ a(300) and b(40, zero-one) and k(5 units of 3 classes) ─ sparse ─→ c(7) and d(4, reads a densely) ─→
+//  y
+TEST_CASE_TEMPLATE("outcomes that are read as bits give what the plain mathematics gives", S, float, double) {
+  const Pair pair = pair_of([](Net& net, const auto& as) {
+    auto& [graph, x, z, nodes, reward] = net;
+    nodes.push_back(graph.add("a", as(Bernoulli{.units = 300}), {x}));
+    nodes.push_back(graph.add("b", as(Bernoulli{.units = 40, .values = zero_one}), {z}));
+    nodes.push_back(graph.add("k", as(Categorical{.classes = 3, .units = 5}), {z}));
+    const auto sparse = [&](int i, double density) {
+      return Edge{nodes[static_cast<std::size_t>(i)], Pattern::random(density, 5)};
+    };
+    nodes.push_back(
+        graph.add("c", as(Bernoulli{.units = 7}), {sparse(0, 0.95), sparse(1, 0.5), sparse(2, 0.5)}));
+    nodes.push_back(graph.add("d", as(Bernoulli{.units = 4}), {nodes[0], sparse(1, 0.5)}));
+    nodes.push_back(graph.add("y", as(Categorical{.classes = 3}),
+                              {sparse(3, 0.7), nodes[4], sparse(1, 0.2), sparse(0, 0.02)}));
+  });
+  Dice dice(33);
+  compare(pair, Batch<S>(dice, [](Dice& d, int, int) { return d.between(-0.1, 0.1); }), tolerance<S>,
+          [](const auto&) {});
 }
 
 // What one pass has left behind must not show in the next: the arena and the scratch are used again.
