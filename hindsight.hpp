@@ -16,6 +16,7 @@
 #include <hindsight/graph/oracle.hpp>
 #include <hindsight/graph/topology.hpp>
 #include <hindsight/graph/validator.hpp>
+#include <hindsight/nodes/activations.hpp>
 #include <hindsight/nodes/bernoulli.hpp>
 #include <hindsight/nodes/categorical.hpp>
 #include <hindsight/nodes/table.hpp>

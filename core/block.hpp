@@ -29,9 +29,11 @@ struct ParentPlace {
   std::size_t unit_row = 0;  ///< meaningless for a real-valued parent, as is table_row
   std::size_t table_row = 0;
   bool wants_messages = false;  ///< the parent's estimator needs evidence
+  bool wants_slopes = false;    ///< the parent is deterministic
 };
 
-/// One node as the plan has laid it out.
+/// One node as the plan has laid it out. A deterministic node has features and parameters but no outcomes,
+/// and so no rows of units and tables.
 struct Placement {
   std::string name;
   Shape shape;
@@ -54,6 +56,7 @@ struct Frame {
   S* gradient = nullptr;
   bool starts_sum = false;  ///< what accumulate finds in the gradient is of no account: overwrite it
   S* features = nullptr;
+  S* slopes = nullptr;  ///< of deterministic units: the derivative of Σ weight·log π by their features
   Outcome* outcomes = nullptr;
   S* log_probs = nullptr;
   S* evidence = nullptr;
@@ -73,6 +76,7 @@ struct Frame {
   InstructionSet instructions = InstructionSet::baseline;
 
   S* feature(std::size_t row) const { return features + row * stride; }
+  S* slope(std::size_t row) const { return slopes + row * stride; }
   Outcome* outcome(std::size_t row) const { return outcomes + row * stride; }
   S* log_prob(std::size_t row) const { return log_probs + row * stride; }
   S* evidence_of(std::size_t row) const { return evidence + row * stride; }
@@ -85,7 +89,8 @@ struct ScratchSize {
   std::size_t outcomes = 0;
 };
 
-/// What the plan runs: some nodes of one kind. Const: all that changes is in the frame.
+/// What the plan runs: some nodes of one kind, stochastic or deterministic. Const: all that changes is in the
+/// frame.
 template <class S>
 class Block {
  public:
@@ -95,8 +100,8 @@ class Block {
   virtual int level() const = 0;
   /// Whether it uses the frame's outcome_bits.
   virtual bool reads_bits() const { return false; }
-  /// Computes log-probabilities, samples (or keeps clamped outcomes), writes features. A log-probability that
-  /// could not be computed is written as NaN.
+  /// Computes log-probabilities, samples (or keeps clamped outcomes), writes features. A log-probability, or
+  /// the value of a deterministic unit, that could not be computed is written as NaN.
   virtual void forward(const Frame<S>&) const = 0;
   /// Tables that depend on the weights alone, made in independent parts before the messages of each backward
   /// pass.
@@ -105,9 +110,13 @@ class Block {
   virtual void prepare(const Frame<S>&, int /*first*/, int /*last*/) const {}
   /// Adds to the evidence of the parents that want messages. Uses nothing from the block's own children.
   virtual void send_messages(const Frame<S>&) const = 0;
+  /// Adds to the slopes of its deterministic parents, from the weights of its units or, if they are
+  /// deterministic, from their slopes, which are complete by then.
+  virtual void backpropagate(const Frame<S>&) const {}
   /// The gradient is made row by row so that rows can be shared out; every parameter belongs to one row.
   virtual int rows() const = 0;
   /// gradient += Σ weight·∇log π over the chunk, for rows first … last-1; or =, if the frame starts the sum.
+  /// For deterministic units: Σ slope·∇value.
   virtual void accumulate(const Frame<S>&, int first, int last) const = 0;
 
   virtual ScratchSize scratch(int lanes) const = 0;

@@ -20,6 +20,62 @@ struct Member {
   const Placement* at = nullptr;
 };
 
+/// A Node that passes slopes to its parents.
+template <class N>
+concept BackpropagatingNode = requires(const N node, std::span<const float> theta,
+                                       const Reading<float>& reading, std::span<float> out,
+                                       std::span<const double> theta_in_double,
+                                       const Reading<double>& reading_in_double,
+                                       std::span<double> out_in_double) {
+  node.backpropagate(theta, reading, theta, out);
+  node.backpropagate(theta_in_double, reading_in_double, theta_in_double, out_in_double);
+};
+
+/// What one node reads, gathered sample by sample from the rows of its parents.
+template <class S>
+class GatheredReading {
+ public:
+  explicit GatheredReading(const Placement& at) : at_(at) {
+    for (const ParentPlace& parent : at.parents) {
+      features_ += parent.shape.features();
+      units_ += static_cast<std::size_t>(parent.shape.units);
+    }
+  }
+
+  /// Takes the beginning of the frame's scratch, of which it needs features() and units().
+  Reading<S> gather(const Frame<S>& frame, int sample) const {
+    S* feature = frame.scratch;
+    Outcome* outcome = frame.outcome_scratch;
+    for (const ParentPlace& parent : at_.parents) {
+      for (std::size_t row = 0; row < parent.shape.features(); ++row)
+        *feature++ = frame.feature(parent.feature_row + row)[sample];
+      for (std::size_t row = 0; row < static_cast<std::size_t>(parent.shape.units); ++row)
+        *outcome++ = parent.shape.encoding ? frame.outcome(parent.unit_row + row)[sample] : Outcome(-1);
+    }
+    return {std::span(frame.scratch, features_), std::span(frame.outcome_scratch, units_), at_.parent_shapes};
+  }
+
+  /// Adds one sample's slopes, laid out like the reading's features, to those of deterministic parents.
+  void add_slopes(const Frame<S>& frame, int sample, const S* slopes) const {
+    for (const ParentPlace& parent : at_.parents) {
+      if (parent.wants_slopes)
+        for (std::size_t row = 0; row < parent.shape.features(); ++row)
+          frame.slope(parent.feature_row + row)[sample] += slopes[row];
+      slopes += parent.shape.features();
+    }
+  }
+
+  std::size_t features() const { return features_; }
+  std::size_t units() const { return units_; }
+  bool wants_slopes() const {
+    return std::any_of(at_.parents.begin(), at_.parents.end(), [](const auto& p) { return p.wants_slopes; });
+  }
+
+ private:
+  const Placement& at_;
+  std::size_t features_ = 0, units_ = 0;
+};
+
 /// Refuses log-probabilities that do not sum to one.
 [[noreturn]] void throw_unnormalised(const std::string& node, int unit, double total);
 
@@ -28,19 +84,17 @@ struct Member {
 template <class S, class N>
 class GenericBlock final : public Block<S> {
  public:
-  explicit GenericBlock(Member<N> member) : node_(*member.node), at_(*member.at) {
-    for (const ParentPlace& parent : at_.parents) {
-      features_ += parent.shape.features();
-      parent_units_ += static_cast<std::size_t>(parent.shape.units);
-    }
-    table_ = static_cast<std::size_t>(at_.shape.units) * static_cast<std::size_t>(at_.shape.outcomes());
-  }
+  explicit GenericBlock(Member<N> member)
+      : node_(*member.node),
+        at_(*member.at),
+        reading_(at_),
+        table_(static_cast<std::size_t>(at_.shape.units) * static_cast<std::size_t>(at_.shape.outcomes())) {}
 
   int level() const override { return at_.level; }
 
   void forward(const Frame<S>& frame) const override {
     for (int i = 0; i < frame.samples; ++i) {
-      const Reading<S> reading = gather(frame, i);
+      const Reading<S> reading = reading_.gather(frame, i);
       const std::span<S> table = first_table(frame);
       evaluate(frame, reading, table);
       check(table);
@@ -58,7 +112,7 @@ class GenericBlock final : public Block<S> {
         std::any_of(at_.parents.begin(), at_.parents.end(), [](const auto& p) { return p.wants_messages; });
     if (!any) return;
     for (int i = 0; i < frame.samples; ++i) {
-      const Reading<S> reading = gather(frame, i);
+      const Reading<S> reading = reading_.gather(frame, i);
       std::size_t feature = 0, unit = 0;
       for (const ParentPlace& parent : at_.parents) {
         if (parent.wants_messages) send_to(frame, i, reading, parent, feature, unit);
@@ -75,13 +129,8 @@ class GenericBlock final : public Block<S> {
     S* const gradient = frame.gradient + at_.first_parameter;
     if (frame.starts_sum) std::fill_n(gradient, at_.shape.parameter_count(), S(0));
     for (int i = 0; i < frame.samples; ++i) {
-      bool any = false;
-      for (std::size_t row = 0; row < table_; ++row) {
-        weights[row] = frame.weight(at_.table_row + row)[i];
-        any = any || weights[row] != 0;
-      }
-      if (!any) continue;
-      const Reading<S> reading = gather(frame, i);
+      if (!load_weights(frame, i, weights)) continue;
+      const Reading<S> reading = reading_.gather(frame, i);
       guarded("its accumulate", [&] {
         node_.accumulate(theta(frame), reading, std::span<const S>(weights),
                          std::span(gradient, at_.shape.parameter_count()));
@@ -89,30 +138,42 @@ class GenericBlock final : public Block<S> {
     }
   }
 
-  ScratchSize scratch(int) const override { return {features_ + 2 * table_, parent_units_}; }
+  void backpropagate(const Frame<S>& frame) const override {
+    if constexpr (BackpropagatingNode<N>) {
+      if (!reading_.wants_slopes()) return;
+      const std::span<S> weights = first_table(frame);
+      const std::span<S> slopes(frame.scratch + reading_.features() + 2 * table_, reading_.features());
+      for (int i = 0; i < frame.samples; ++i) {
+        if (!load_weights(frame, i, weights)) continue;
+        const Reading<S> reading = reading_.gather(frame, i);
+        std::fill(slopes.begin(), slopes.end(), S(0));
+        guarded("its backpropagate",
+                [&] { node_.backpropagate(theta(frame), reading, std::span<const S>(weights), slopes); });
+        reading_.add_slopes(frame, i, slopes.data());
+      }
+    }
+  }
+
+  ScratchSize scratch(int) const override { return {2 * reading_.features() + 2 * table_, reading_.units()}; }
 
  private:
   std::span<const S> theta(const Frame<S>& frame) const {
     return std::span(frame.parameters + at_.first_parameter, at_.shape.parameter_count());
   }
+  /// Whether any of the sample's weights is not zero.
+  bool load_weights(const Frame<S>& frame, int sample, std::span<S> weights) const {
+    bool any = false;
+    for (std::size_t row = 0; row < table_; ++row) {
+      weights[row] = frame.weight(at_.table_row + row)[sample];
+      any = any || weights[row] != 0;
+    }
+    return any;
+  }
   std::span<S> first_table(const Frame<S>& frame) const {
-    return std::span(frame.scratch + features_, table_);
+    return std::span(frame.scratch + reading_.features(), table_);
   }
   std::span<S> second_table(const Frame<S>& frame) const {
-    return std::span(frame.scratch + features_ + table_, table_);
-  }
-
-  Reading<S> gather(const Frame<S>& frame, int sample) const {
-    S* feature = frame.scratch;
-    Outcome* outcome = frame.outcome_scratch;
-    for (const ParentPlace& parent : at_.parents) {
-      for (std::size_t row = 0; row < parent.shape.features(); ++row)
-        *feature++ = frame.feature(parent.feature_row + row)[sample];
-      for (std::size_t row = 0; row < static_cast<std::size_t>(parent.shape.units); ++row)
-        *outcome++ = parent.shape.encoding ? frame.outcome(parent.unit_row + row)[sample] : Outcome(-1);
-    }
-    return {std::span(frame.scratch, features_), std::span(frame.outcome_scratch, parent_units_),
-            at_.parent_shapes};
+    return std::span(frame.scratch + reading_.features() + table_, table_);
   }
 
   void evaluate(const Frame<S>& frame, const Reading<S>& reading, std::span<S> table) const {
@@ -178,7 +239,8 @@ class GenericBlock final : public Block<S> {
 
   const N& node_;
   const Placement& at_;
-  std::size_t features_ = 0, parent_units_ = 0, table_ = 0;
+  const GatheredReading<S> reading_;
+  const std::size_t table_;
 };
 
 }  // namespace hindsight

@@ -4,12 +4,14 @@
 #include <memory>
 #include <span>
 #include <string_view>
+#include <type_traits>
 #include <typeindex>
 #include <utility>
 #include <vector>
 
 #include <hindsight/core/block.hpp>
 #include <hindsight/core/generic_block.hpp>
+#include <hindsight/core/generic_function_block.hpp>
 #include <hindsight/core/initialisation.hpp>
 #include <hindsight/core/shape.hpp>
 
@@ -21,6 +23,9 @@ namespace hindsight {
 ///   log_probs(theta, reading, out)            out[unit·K + k] = log π(k | reading), normalised per unit
 ///   accumulate(theta, reading, weights, out)  out += Σ weights[unit·K + k]·∇log π(k | reading)
 /// Optional:
+///   backpropagate(theta, reading, weights, out)        out[feature] += Σ weights[unit·K + k]·∂log π(k |
+///   reading)/∂feature;
+///                                                      without it the node cannot have deterministic parents
 ///   static constexpr std::string_view kind             how reports call it
 ///   static constexpr bool reads_patterns = true        it honours ParentShape::connectivity
 ///   initialise(const Initialisation&, span<double>)    initial parameters; zeros otherwise
@@ -40,7 +45,26 @@ concept Node = requires(const N node, std::span<const ParentShape> parents, std:
 }
 &&std::copy_constructible<N>;
 
-/// Any node, as a value.
+/// What a deterministic unit is: a number that follows from what it reads, in float and in double.
+///   shape(parents) -> Shape                    units and parameters; no encoding
+///   evaluate(theta, reading, out)              out[unit]
+///   backpropagate(theta, reading, slopes, parameters, features)
+///       parameters += Σ slopes[unit]·∂value/∂theta, features[j] += Σ slopes[unit]·∂value/∂feature
+/// Optional: kind, reads_patterns, initialise and lower, as for a Node.
+template <class F>
+concept Function = requires(const F function, std::span<const ParentShape> parents,
+                            std::span<const float> theta, const Reading<float>& reading, std::span<float> out,
+                            std::span<const double> theta_in_double, const Reading<double>& reading_in_double,
+                            std::span<double> out_in_double) {
+  { function.shape(parents) } -> std::same_as<Shape>;
+  function.evaluate(theta, reading, out);
+  function.evaluate(theta_in_double, reading_in_double, out_in_double);
+  function.backpropagate(theta, reading, theta, out, out);
+  function.backpropagate(theta_in_double, reading_in_double, theta_in_double, out_in_double, out_in_double);
+}
+&&std::copy_constructible<F>;
+
+/// Any node, stochastic or deterministic, as a value.
 class AnyNode {
  public:
   /// One node of a group that is lowered together.
@@ -50,13 +74,16 @@ class AnyNode {
   };
 
   template <class N>
-  requires(!std::same_as<N, AnyNode> && Node<N>) AnyNode(N node)
+  requires(!std::same_as<N, AnyNode> && (Node<N> || Function<N>)) AnyNode(N node)
       : self_(std::make_shared<const Held<N>>(std::move(node))) {}
 
   Shape shape(std::span<const ParentShape> parents) const { return self_->shape(parents); }
   std::string_view kind() const { return self_->kind(); }
   std::type_index type() const { return self_->type(); }
   bool reads_patterns() const { return self_->reads_patterns(); }
+  bool is_deterministic() const { return self_->is_deterministic(); }
+  /// It can pass slopes to its parents.
+  bool can_backpropagate() const { return self_->can_backpropagate(); }
   void initialise(const Initialisation& start, std::span<double> theta) const {
     self_->initialise(start, theta);
   }
@@ -74,6 +101,8 @@ class AnyNode {
     virtual std::string_view kind() const = 0;
     virtual std::type_index type() const = 0;
     virtual bool reads_patterns() const = 0;
+    virtual bool is_deterministic() const = 0;
+    virtual bool can_backpropagate() const = 0;
     virtual void initialise(const Initialisation&, std::span<double>) const = 0;
     virtual Blocks<float> lower(std::span<const Placed>, float) const = 0;
     virtual Blocks<double> lower(std::span<const Placed>, double) const = 0;
@@ -97,6 +126,8 @@ class AnyNode {
       else
         return false;
     }
+    bool is_deterministic() const override { return Function<N>; }
+    bool can_backpropagate() const override { return Function<N> || BackpropagatingNode<N>; }
     void initialise(const Initialisation& start, std::span<double> theta) const override {
       if constexpr (requires { node.initialise(start, theta); })
         node.initialise(start, theta);
@@ -123,9 +154,9 @@ class AnyNode {
         static_assert(
             !requires { &N::template lower<S>; },
             "lower<S> must be static and take (std::span<const Member<N>>)");
+        using Generic = std::conditional_t<Function<N>, GenericFunctionBlock<S, N>, GenericBlock<S, N>>;
         Blocks<S> blocks;
-        for (const Member<N>& member : members)
-          blocks.push_back(std::make_unique<GenericBlock<S, N>>(member));
+        for (const Member<N>& member : members) blocks.push_back(std::make_unique<Generic>(member));
         return blocks;
       }
     }

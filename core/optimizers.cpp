@@ -1,5 +1,8 @@
 #include <hindsight/core/optimizers.hpp>
 
+#include <cmath>
+#include <utility>
+
 #include <fmt/format.h>
 
 #include <hindsight/core/instruction_set.hpp>
@@ -9,13 +12,18 @@
 namespace hindsight {
 namespace {
 
-template <class S>
-void ascend(std::span<S> parameters, std::span<const S> gradient, double rate) {
-  if (parameters.size() != gradient.size())
+void check_size(std::size_t parameters, std::size_t gradient, std::string_view optimizer) {
+  if (parameters != gradient)
     refuse({.code = "gradient-size",
             .message = fmt::format("{} parameters cannot take a step along a gradient of {} numbers",
-                                   parameters.size(), gradient.size()),
-            .help = {"sgd.step(model.parameters(), run.gradient());   // of one and the same model"}});
+                                   parameters, gradient),
+            .help = {fmt::format(
+                "{}.step(model.parameters(), run.gradient());   // of one and the same model", optimizer)}});
+}
+
+template <class S>
+void ascend(std::span<S> parameters, std::span<const S> gradient, double rate) {
+  check_size(parameters.size(), gradient.size(), "sgd");
   vector_kernels<S>(available_instruction_sets().back())
       .add_scaled(parameters, gradient.data(), static_cast<S>(rate));
 }
@@ -29,5 +37,38 @@ void Sgd::step(std::span<float> parameters, std::span<const float> gradient) con
 void Sgd::step(std::span<double> parameters, std::span<const double> gradient) const {
   ascend(parameters, gradient, options_.rate);
 }
+
+template <class S>
+void BasicAdam<S>::step(std::span<S> parameters, std::span<const S> gradient) {
+  check_size(parameters.size(), gradient.size(), "adam");
+  if (state_.steps == 0) {
+    state_.first_moment.assign(parameters.size(), S(0));
+    state_.second_moment.assign(parameters.size(), S(0));
+  }
+  check_size(parameters.size(), state_.first_moment.size(), "adam");
+  ++state_.steps;
+  const auto steps = static_cast<double>(state_.steps);
+  const auto first_decay = static_cast<S>(options_.first_decay),
+             second_decay = static_cast<S>(options_.second_decay);
+  const auto epsilon = static_cast<S>(options_.epsilon);
+  const auto rate = static_cast<S>(options_.rate / (1 - std::pow(options_.first_decay, steps)));
+  const auto correction = static_cast<S>(1 / (1 - std::pow(options_.second_decay, steps)));
+  S* const first = state_.first_moment.data();
+  S* const second = state_.second_moment.data();
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    first[i] = first_decay * first[i] + (1 - first_decay) * gradient[i];
+    second[i] = second_decay * second[i] + (1 - second_decay) * gradient[i] * gradient[i];
+    parameters[i] += rate * first[i] / (std::sqrt(second[i] * correction) + epsilon);
+  }
+}
+
+template <class S>
+void BasicAdam<S>::restore(State state) {
+  check_size(state.first_moment.size(), state.second_moment.size(), "adam");
+  state_ = std::move(state);
+}
+
+template class BasicAdam<float>;
+template class BasicAdam<double>;
 
 }  // namespace hindsight

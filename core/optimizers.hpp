@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstdint>
 #include <span>
+#include <vector>
 
 namespace hindsight {
 
@@ -19,5 +21,40 @@ class Sgd {
  private:
   Options options_;
 };
+
+/// Adam (Kingma and Ba, 2015), ascending. Its state grows with the first step and belongs to one vector of
+/// parameters.
+template <class S>
+class BasicAdam {
+ public:
+  struct Options {
+    double rate = 0.001;
+    double first_decay = 0.9;
+    double second_decay = 0.999;
+    double epsilon = 1e-8;
+  };
+  /// All that it remembers; what a checkpoint keeps.
+  struct State {
+    std::uint64_t steps = 0;
+    std::vector<S> first_moment = {};
+    std::vector<S> second_moment = {};
+  };
+
+  explicit BasicAdam(Options options) : options_(options) {}
+
+  void step(std::span<S> parameters, std::span<const S> gradient);
+
+  const State& state() const { return state_; }
+  void restore(State state);
+
+ private:
+  Options options_;
+  State state_;
+};
+
+using Adam = BasicAdam<float>;
+
+extern template class BasicAdam<float>;
+extern template class BasicAdam<double>;
 
 }  // namespace hindsight

@@ -21,6 +21,7 @@ std::string population(const NodeSummary& node) {
 }
 
 std::string assumption(const NodeSummary& node) {
+  if (node.deterministic) return "computed";
   if (!node.checked) return "given";
   return node.assumption_1 ? "holds" : "violated";
 }

@@ -33,8 +33,9 @@ struct NodeSummary {
   std::string name;
   std::string kind;
   int units = 0;
-  int level = 0;             ///< length of the longest route from a source
-  bool checked = true;       ///< Assumption 1 was checked here (inputs: only in strict mode)
+  int level = 0;        ///< length of the longest route from a source
+  bool checked = true;  ///< Assumption 1 was checked here (inputs: only in strict mode)
+  bool deterministic = false;
   bool assumption_1 = true;  ///< it holds, or was not checked
 };
 

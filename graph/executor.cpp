@@ -70,6 +70,7 @@ Frame<S> Executor<S>::frame(int chunk, int worker) const {
       .parameters = parameters_.data(),
       .gradient = run_.gradient_.data(),
       .features = run_.features_.data() + first,
+      .slopes = run_.slopes_.empty() ? nullptr : run_.slopes_.data() + first,
       .outcomes = run_.outcomes_.data() + first,
       .log_probs = run_.log_probs_.data() + first,
       .evidence = run_.evidence_.data() + first,
@@ -113,6 +114,11 @@ void Executor<S>::pack_outcomes(const Frame<S>& at, const RowRange& rows) const 
 template <class S>
 void Executor<S>::refuse_nan(int chunk) const {
   const Frame<S> at = frame(chunk, 0);
+  for (const RowRange& rows : plan_.sloped)
+    if (vector_kernels<S>(at.instructions)
+            .any_nan(at.feature(rows.first), at.stride, rows.last - rows.first,
+                     static_cast<std::size_t>(at.samples)))
+      blame_function(at, rows);
   if (!vector_kernels<S>(at.instructions)
            .any_nan(at.log_probs, at.stride, plan_.table_rows, static_cast<std::size_t>(at.samples)))
     return;
@@ -133,8 +139,25 @@ const Placement& Executor<S>::owner(std::size_t table_row) const {
 }
 
 template <class S>
-void Executor<S>::blame(std::size_t table_row, int sample) const {
-  const Placement& at = owner(table_row);
+void Executor<S>::blame_function(const Frame<S>& frame, const RowRange& rows) const {
+  for (const Placement& at : plan_.placements) {
+    if (at.feature_row < rows.first || at.feature_row >= rows.last) continue;
+    for (std::size_t unit = 0; unit < static_cast<std::size_t>(at.shape.units); ++unit) {
+      const S* const values = frame.feature(at.feature_row + unit);
+      if (std::none_of(values, values + frame.samples, [](S value) { return std::isnan(value); })) continue;
+      refuse_bad_parameter(at);
+      refuse({.code = "value-not-a-number",
+              .node = at.name,
+              .message = fmt::format(
+                  "the value of its unit {} is not a number, though its parameters are finite", unit),
+              .help = {"sums have overflowed or evaluate is wrong: scale the inputs, or check it by finite "
+                       "differences"}});
+    }
+  }
+}
+
+template <class S>
+void Executor<S>::refuse_bad_parameter(const Placement& at) const {
   for (const ParameterPlace& place : plan_.parameters) {
     if (place.first < at.first_parameter) continue;
     if (place.first >= at.first_parameter + at.shape.parameter_count()) break;
@@ -145,6 +168,12 @@ void Executor<S>::blame(std::size_t table_row, int sample) const {
                 .message = fmt::format("parameter {} of '{}' is {}", i, place.path, value),
                 .help = {"lower the learning rate, or load good parameters: learning has diverged"}});
   }
+}
+
+template <class S>
+void Executor<S>::blame(std::size_t table_row, int sample) const {
+  const Placement& at = owner(table_row);
+  refuse_bad_parameter(at);
   refuse(
       {.code = "log-probs-not-finite",
        .node = at.name,
@@ -184,6 +213,43 @@ void Executor<S>::send_messages() {
       guarded_call({"node-threw", nullptr, "the send_messages of a block"},
                    [&] { plan_.blocks[b]->send_messages(at); });
     }
+    if (plan_.reevaluations.empty()) return;
+    const Frame<S> trial = trial_frame(at, worker);
+    for (const Reevaluation<S>& reevaluation : plan_.reevaluations)
+      guarded_call({"node-threw", nullptr, "the forward of a block"}, [&] { reevaluation.send(at, trial); });
+  });
+}
+
+template <class S>
+Frame<S> Executor<S>::trial_frame(const Frame<S>& at, int worker) {
+  const auto thread = static_cast<std::size_t>(worker);
+  Frame<S> trial = at;
+  trial.stride = chunk_samples;
+  trial.features = run_.trial_features_.data() + thread * plan_.feature_rows * chunk_samples;
+  trial.log_probs = run_.trial_log_probs_.data() + thread * plan_.table_rows * chunk_samples;
+  trial.outcomes = run_.trial_outcomes_.data() + thread * plan_.unit_rows * chunk_samples;
+  trial.clamped = run_.all_clamped_.data();
+  for (std::size_t row = 0; row < plan_.feature_rows; ++row)
+    std::copy_n(at.feature(row), at.lanes, trial.feature(row));
+  for (std::size_t row = 0; row < plan_.unit_rows; ++row)
+    std::copy_n(at.outcome(row), at.lanes, trial.outcome(row));
+  if (at.outcome_bits) {
+    trial.outcome_bits = run_.trial_bits_.data() + thread * plan_.unit_rows;
+    std::copy_n(at.outcome_bits, plan_.unit_rows, trial.outcome_bits);
+  }
+  return trial;
+}
+
+template <class S>
+void Executor<S>::backpropagate() {
+  if (plan_.sloped.empty()) return;
+  for_each_item(chunks(), run_.threads_, [&](int chunk, int worker) {
+    const Frame<S> at = frame(chunk, worker);
+    for (const RowRange& rows : plan_.sloped)
+      for (std::size_t row = rows.first; row < rows.last; ++row) std::fill_n(at.slope(row), at.lanes, S(0));
+    for (auto block = plan_.blocks.rbegin(); block != plan_.blocks.rend(); ++block)
+      guarded_call({"node-threw", nullptr, "the backpropagate of a block"},
+                   [&] { (*block)->backpropagate(at); });
   });
 }
 
@@ -250,7 +316,7 @@ template <class S>
 void Executor<S>::make_score_weights() {
   std::fill(run_.weights_.begin(), run_.weights_.end(), S(0));
   for (std::size_t n = 0; n < plan_.placements.size(); ++n) {
-    if (plan_.is_input[n]) continue;
+    if (!plan_.is_stochastic(n)) continue;
     const Placement& at = plan_.placements[n];
     for (std::size_t unit = 0; unit < static_cast<std::size_t>(at.shape.units); ++unit)
       for (std::size_t i = 0; i < static_cast<std::size_t>(run_.samples_); ++i) {
@@ -262,6 +328,7 @@ void Executor<S>::make_score_weights() {
 
 template <class S>
 void Executor<S>::accumulate(bool continues) {
+  backpropagate();
   run_.sum_is_whole_ = false;
   for_each_item(static_cast<int>(run_.row_slices_.size()), run_.threads_, [&](int item, int worker) {
     const auto& slice = run_.row_slices_[static_cast<std::size_t>(item)];
@@ -279,7 +346,7 @@ template <class S>
 double Executor<S>::log_probability(int sample) const {
   double total = 0;
   for (std::size_t n = 0; n < plan_.placements.size(); ++n) {
-    if (plan_.is_input[n]) continue;
+    if (!plan_.is_stochastic(n)) continue;
     const Placement& at = plan_.placements[n];
     for (std::size_t unit = 0; unit < static_cast<std::size_t>(at.shape.units); ++unit)
       total +=

@@ -62,7 +62,8 @@ class Executor {
   void load_rewards(std::span<const RewardValues<S>> rewards);
   /// Each sample's share of the gradient.
   void share(std::span<const S> shares);
-  /// Makes the tables that depend on the weights alone, then sends all messages.
+  /// Makes the tables that depend on the weights alone, then sends all messages and re-evaluates what lies
+  /// behind deterministic nodes.
   void send_messages();
   /// Evidence about what cannot have happened is meaningless; without it the sample counts for nothing.
   void forget_evidence(int sample);
@@ -70,6 +71,7 @@ class Executor {
   /// w = total signal at the sampled outcome: Σ signal·∇log P(all outcomes), which is exact when summed over
   /// all of them.
   void make_score_weights();
+  /// From weights to the gradient, by way of the slopes of deterministic nodes.
   void accumulate(bool continues);
   /// log P(all outcomes of one sample).
   double log_probability(int sample) const;
@@ -78,7 +80,10 @@ class Executor {
   int chunks() const { return (run_.samples_ - 1) / chunk_samples + 1; }
   /// What a block sees of one chunk on one of the workspace's threads.
   Frame<S> frame(int chunk, int worker) const;
+  /// A copy of the chunk, on that thread, for re-evaluation.
+  Frame<S> trial_frame(const Frame<S>& at, int worker);
   void prepare_tables();
+  void backpropagate();
   void pack_outcomes(const Frame<S>& at, const RowRange& rows) const;
   void refuse_nan(int chunk) const;
   void check_owner() const;
@@ -89,6 +94,9 @@ class Executor {
   /// The node a row of log-probabilities, evidence or weights belongs to.
   const Placement& owner(std::size_t table_row) const;
   [[noreturn]] void blame(std::size_t table_row, int sample) const;
+  /// Of deterministic nodes in those rows of features.
+  void blame_function(const Frame<S>& frame, const RowRange& rows) const;
+  void refuse_bad_parameter(const Placement& at) const;
 
   const Plan<S>& plan_;
   std::span<const S> parameters_;

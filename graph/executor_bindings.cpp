@@ -71,7 +71,7 @@ void Executor<S>::load_inputs(std::span<const InputValues<S>> inputs, int wanted
       [](const auto& given) { return given.node.index; },
       [&](std::size_t i) { return plan_.placements[i].name; });
   for (std::size_t i = 0; i < plan_.placements.size(); ++i)
-    if (plan_.is_input[i] && !run_.seen_[i])
+    if (plan_.is_input(i) && !run_.seen_[i])
       refuse({.code = "missing-input",
               .node = plan_.placements[i].name,
               .message = "this input was not given",
@@ -85,12 +85,16 @@ void Executor<S>::load_inputs(std::span<const InputValues<S>> inputs, int wanted
             .help = {fmt::format("auto run = model.workspace({});", std::max(wanted, 1))}});
   for (const auto& [node, values] : inputs) {
     const Placement& at = plan_.placements[static_cast<std::size_t>(node.index)];
-    if (!plan_.is_input[static_cast<std::size_t>(node.index)])
-      refuse(
-          {.code = "not-an-input",
-           .node = at.name,
-           .message = "it is sampled, not given",
-           .help = {fmt::format("model.forward(run, inputs, {{.clamp = {{{{{}, outcomes}}}}}});", at.name)}});
+    if (!plan_.is_input(static_cast<std::size_t>(node.index)))
+      refuse({.code = "not-an-input",
+              .node = at.name,
+              .message = plan_.is_stochastic(static_cast<std::size_t>(node.index))
+                             ? "it is sampled, not given"
+                             : "it is computed, not given",
+              .help = {
+                  plan_.is_stochastic(static_cast<std::size_t>(node.index))
+                      ? fmt::format("model.forward(run, inputs, {{.clamp = {{{{{}, outcomes}}}}}});", at.name)
+                      : "give values to inputs only"}});
     if (values.cols() != at.shape.units || values.rows() != samples)
       refuse({.code = "input-shape",
               .node = at.name,
@@ -133,11 +137,16 @@ void Executor<S>::clamp(std::span<const ClampedOutcomes> clamps) {
   std::fill(run_.clamped_.begin(), run_.clamped_.end(), std::uint8_t{0});
   for (const auto& [node, outcomes] : clamps) {
     const Placement& at = plan_.placements[static_cast<std::size_t>(node.index)];
-    if (plan_.is_input[static_cast<std::size_t>(node.index)])
+    if (plan_.is_input(static_cast<std::size_t>(node.index)))
       refuse({.code = "clamped-input",
               .node = at.name,
               .message = "it is an input: it is given, not clamped",
               .help = {fmt::format("model.forward(run, {{{{{}, values}}}});", at.name)}});
+    if (!plan_.is_stochastic(static_cast<std::size_t>(node.index)))
+      refuse({.code = "clamped-function",
+              .node = at.name,
+              .message = "it is deterministic: it follows from its parents and has no outcome to clamp",
+              .help = {"clamp the stochastic nodes that it reads"}});
     if (outcomes.rows() != run_.samples_ || outcomes.cols() != at.shape.units)
       refuse({.code = "clamp-shape",
               .node = at.name,

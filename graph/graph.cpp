@@ -11,7 +11,14 @@
 namespace hindsight {
 namespace {
 
-void check_shape(const std::string& name, const Shape& shape) {
+void check_shape(const std::string& name, const Shape& shape, bool deterministic) {
+  if (deterministic) {
+    if (shape.encoding == Encoding{}) return;
+    refuse({.code = "bad-shape",
+            .node = name,
+            .message = "it is deterministic, so its shape must not have an encoding: it has no outcomes",
+            .help = {"return Shape{.units = 1, .parameters = …} from shape()"}});
+  }
   const Encoding& encoding = shape.encoding;
   const auto table = static_cast<std::size_t>(std::max(encoding.outcomes, 0)) *
                      static_cast<std::size_t>(std::max(encoding.width, 0));
@@ -86,7 +93,8 @@ NodeId Graph::add(std::string name, AnyNode node, std::vector<Edge> edges) {
   for (const Parent& parent : entry.parents) shapes.push_back(parent_shape(parent));
   entry.shape = guarded_call({"node-threw", &name, "its shape"}, [&] { return entry.node->shape(shapes); });
   check_units(name, entry.shape.units);
-  check_shape(name, entry.shape);
+  check_shape(name, entry.shape, entry.node->is_deterministic());
+  check_slopes(name, *entry.node, entry.parents);
   check_parameters(name, entry.shape);
   for (const Parent& parent : entry.parents)
     if (parent.connectivity && parent.connectivity->child_units() != entry.shape.units)
@@ -162,7 +170,7 @@ ParentShape Graph::parent_shape(const Parent& parent) const {
   ParentShape shape{.name = name(parent.node),
                     .units = at(parent.node).shape.units,
                     .connectivity = parent.connectivity.get()};
-  if (!is_input(parent.node)) shape.encoding = at(parent.node).shape.encoding;
+  if (is_stochastic(parent.node)) shape.encoding = at(parent.node).shape.encoding;
   return shape;
 }
 
@@ -220,7 +228,29 @@ std::string Graph::census() const {
   return fmt::format("the graph has {} {} so far", node_count(), node_count() == 1 ? "node" : "nodes");
 }
 
+void Graph::check_slopes(const std::string& name, const AnyNode& node,
+                         std::span<const Parent> parents) const {
+  if (node.can_backpropagate()) return;
+  for (const Parent& parent : parents)
+    if (is_deterministic(parent.node))
+      refuse(
+          {.code = "no-backpropagate",
+           .node = name,
+           .message =
+               fmt::format("its parent '{}' is deterministic and learns from the slopes that its children "
+                           "pass back; a {} node passes none",
+                           this->name(parent.node), node.kind()),
+           .help = {
+               "give its type a const backpropagate(theta, reading, weights, out); docs/write_a_node.md"}});
+}
+
 void Graph::check_creditable(NodeId node) const {
+  if (is_deterministic(node))
+    refuse(
+        {.code = "no-estimator-here",
+         .node = name(node),
+         .message = "it is deterministic: it learns from the slopes of its children and takes no estimator",
+         .help = {"choose estimators for the stochastic nodes that read it"}});
   if (is_input(node))
     refuse({.code = "input-has-no-estimator",
             .node = name(node),

@@ -27,14 +27,21 @@ struct Edge {
   Pattern pattern;
 };
 
-/// A DAG of discrete stochastic nodes, as the user describes it. Parents exist before their children, so a
-/// cycle cannot be written. A call that throws leaves the graph as it was.
+enum class Role {
+  input,          ///< given with every sample
+  deterministic,  ///< follows from its parents
+  stochastic,     ///< sampled, given its parents
+};
+
+/// A DAG of discrete stochastic nodes, as the user describes it; deterministic nodes may lie between them.
+/// Parents exist before their children, so a cycle cannot be written. A call that throws leaves the graph as
+/// it was.
 class Graph {
  public:
   /// Real-valued units that are given with every sample.
   NodeId input(std::string name, int units);
-  /// A population of stochastic units; `node` is Bernoulli, Categorical, Table or anything that satisfies
-  /// Node.
+  /// A population of units; `node` is Bernoulli, Categorical, Table or anything that satisfies Node, or, for
+  /// deterministic units, Tanh, Relu, Sigmoid, Identity or anything that satisfies Function.
   NodeId add(std::string name, AnyNode node, std::vector<Edge> parents);
   /// A black-box reward, a function of the nodes it reads of which only the value is observed.
   RewardId reward(std::string name, std::vector<NodeId> reads);
@@ -56,10 +63,16 @@ class Graph {
   std::size_t unit_count() const { return unit_count_; }
 
   const std::string& name(NodeId node) const { return at(node).name; }
-  bool is_input(NodeId node) const { return !at(node).node; }
+  Role role(NodeId node) const {
+    if (!at(node).node) return Role::input;
+    return at(node).node->is_deterministic() ? Role::deterministic : Role::stochastic;
+  }
+  bool is_input(NodeId node) const { return role(node) == Role::input; }
+  bool is_deterministic(NodeId node) const { return role(node) == Role::deterministic; }
+  bool is_stochastic(NodeId node) const { return role(node) == Role::stochastic; }
   /// "input", or what the node's type says of itself.
   std::string_view kind(NodeId node) const { return is_input(node) ? "input" : at(node).node->kind(); }
-  /// An input's shape has units but no outcomes.
+  /// The shape of an input or a deterministic node has units but no outcomes.
   const Shape& shape(NodeId node) const { return at(node).shape; }
   /// None: an input.
   const AnyNode* node(NodeId node) const { return at(node).node ? &*at(node).node : nullptr; }
@@ -97,6 +110,7 @@ class Graph {
   NodeId append(Entry entry, std::string bearer);
   void check_name(const std::string& name) const;
   void check_units(const std::string& name, int units) const;
+  void check_slopes(const std::string& name, const AnyNode& node, std::span<const Parent> parents) const;
   void check_creditable(NodeId node) const;
   std::vector<Parent> resolve(const std::string& name, const AnyNode& node,
                               const std::vector<Edge>& edges) const;

@@ -22,8 +22,8 @@ class Odometer {
     double states = rows_;
     for (std::size_t n = 0; n < plan.placements.size(); ++n) {
       const Shape& shape = plan.placements[n].shape;
-      outcomes_.emplace_back(plan.is_input[n] ? 0 : static_cast<std::size_t>(shape.units), 0);
-      if (!plan.is_input[n]) states *= std::pow(shape.outcomes(), shape.units);
+      outcomes_.emplace_back(plan.is_stochastic(n) ? static_cast<std::size_t>(shape.units) : 0, 0);
+      if (plan.is_stochastic(n)) states *= std::pow(shape.outcomes(), shape.units);
     }
     if (states > static_cast<double>(most_states))
       refuse({.code = "too-many-states",
@@ -98,7 +98,7 @@ class Batch {
                                                given_[g].values.cols())});
     std::vector<ClampedOutcomes> clamps;
     for (std::size_t n = 0; n < outcomes_.size(); ++n)
-      if (!plan.is_input[n])
+      if (plan.is_stochastic(n))
         clamps.push_back({NodeId{static_cast<int>(n)},
                           MatrixView<const Outcome>(outcomes_[n].data(), static_cast<std::ptrdiff_t>(samples),
                                                     plan.placements[n].shape.units)});

@@ -16,6 +16,14 @@ namespace {
 
 std::size_t index(NodeId node) { return static_cast<std::size_t>(node.index); }
 
+/// Appends the range, or lengthens the last one by it.
+void append_rows(std::vector<RowRange>& ranges, const RowRange& rows) {
+  if (!ranges.empty() && ranges.back().last == rows.first)
+    ranges.back().last = rows.last;
+  else
+    ranges.push_back(rows);
+}
+
 /// Per node and unit: how many logits of the whole graph read it.
 std::vector<std::vector<std::size_t>> fan_out(const Graph& graph) {
   std::vector<std::vector<std::size_t>> readers;
@@ -62,9 +70,11 @@ Plan<S>::Plan(const Graph& graph, const std::vector<Assignment>& assignments, st
   std::vector<bool> wants_messages(placements.size(), false);
   for (const Assignment& assignment : assignments)
     if (assignment.estimator.needs().hindsight_steps > 0) wants_messages[index(assignment.node)] = true;
-  join_parents(graph, wants_messages);
-  list_told(groups, wants_messages);
+  const Contraction contraction(graph);
+  join_parents(graph, contraction, wants_messages);
+  list_rows(groups, wants_messages);
   lower(graph, groups);
+  add_reevaluations(contraction, wants_messages);
   pack_levels();
   credit(assignments);
 }
@@ -97,7 +107,7 @@ void Plan<S>::number_nodes(const Graph& graph) {
     at.shape = graph.shape(node);
     at.first_unit = graph.first_unit(node);
     at.first_parameter = parameter_count;
-    is_input.push_back(graph.is_input(node));
+    roles.push_back(graph.role(node));
     for (const ParameterBlock& block : at.shape.parameters) {
       parameters.push_back(
           {fmt::format("{}/{}", at.name, block.name), parameter_count, block.rows, block.cols});
@@ -116,53 +126,72 @@ void Plan<S>::lay_out_rows(std::span<const Group> groups) {
       at.feature_row = feature_rows;
       at.unit_row = unit_rows;
       at.table_row = table_rows;
-      feature_rows += units * static_cast<std::size_t>(members.holds_inputs() ? 1 : at.shape.encoding.width);
-      if (members.holds_inputs()) continue;
+      const bool stochastic = is_stochastic(static_cast<std::size_t>(i));
+      feature_rows += units * static_cast<std::size_t>(stochastic ? at.shape.encoding.width : 1);
+      if (!stochastic) continue;
       unit_rows += units;
       table_rows += units * static_cast<std::size_t>(at.shape.outcomes());
     }
 }
 
 template <class S>
-void Plan<S>::join_parents(const Graph& graph, const std::vector<bool>& wants_messages) {
-  for (std::size_t i = 0; i < placements.size(); ++i)
-    for (const Graph::Parent& parent : graph.parents({static_cast<int>(i)})) {
+void Plan<S>::join_parents(const Graph& graph, const Contraction& contraction,
+                           const std::vector<bool>& wants_messages) {
+  for (std::size_t i = 0; i < placements.size(); ++i) {
+    const NodeId child{static_cast<int>(i)};
+    for (const Graph::Parent& parent : graph.parents(child)) {
       const Placement& from = placements[index(parent.node)];
       ParentShape shape{
           .name = from.name, .units = from.shape.units, .connectivity = parent.connectivity.get()};
-      if (!is_input[index(parent.node)]) shape.encoding = from.shape.encoding;
+      if (is_stochastic(index(parent.node))) shape.encoding = from.shape.encoding;
       if (parent.connectivity) wirings_.push_back(parent.connectivity);
-      placements[i].parents.push_back(
-          {shape, from.feature_row, from.unit_row, from.table_row, wants_messages[index(parent.node)]});
+      // What reaches the child by deterministic nodes too is told by re-evaluation, all routes at once.
+      const bool told_by_messages = wants_messages[index(parent.node)] && is_stochastic(i) &&
+                                    !contraction.is_joined_by_functions(parent.node, child);
+      placements[i].parents.push_back({shape, from.feature_row, from.unit_row, from.table_row,
+                                       told_by_messages, graph.is_deterministic(parent.node)});
       placements[i].parent_shapes.push_back(std::move(shape));
+    }
+  }
+}
+
+template <class S>
+void Plan<S>::list_rows(std::span<const Group> groups, const std::vector<bool>& wants_messages) {
+  for (const Group& members : groups)
+    for (const int i : members.nodes) {
+      const Placement& at = placements[static_cast<std::size_t>(i)];
+      const auto units = static_cast<std::size_t>(at.shape.units);
+      if (wants_messages[static_cast<std::size_t>(i)])
+        append_rows(told,
+                    {at.table_row, at.table_row + units * static_cast<std::size_t>(at.shape.outcomes())});
+      if (roles[static_cast<std::size_t>(i)] == Role::deterministic)
+        append_rows(sloped, {at.feature_row, at.feature_row + units});
     }
 }
 
 template <class S>
-void Plan<S>::list_told(std::span<const Group> groups, const std::vector<bool>& wants_messages) {
-  for (const Group& members : groups)
-    for (const int i : members.nodes) {
-      if (!wants_messages[static_cast<std::size_t>(i)]) continue;
-      const Placement& at = placements[static_cast<std::size_t>(i)];
-      const std::size_t last = at.table_row + static_cast<std::size_t>(at.shape.units) *
-                                                  static_cast<std::size_t>(at.shape.outcomes());
-      if (!told.empty() && told.back().last == at.table_row)
-        told.back().last = last;
-      else
-        told.push_back({at.table_row, last});
-    }
+void Plan<S>::add_reevaluations(const Contraction& contraction, const std::vector<bool>& wants_messages) {
+  for (std::size_t i = 0; i < placements.size(); ++i) {
+    if (!wants_messages[i]) continue;
+    const Downstream& below = contraction.below_functions({static_cast<int>(i)});
+    if (!below.children.empty()) reevaluations.emplace_back(placements[i], below, placements, nodes_);
+  }
 }
 
 template <class S>
 void Plan<S>::lower(const Graph& graph, std::span<const Group> groups) {
   nodes_.reserve(placements.size());
+  for (std::size_t i = 0; i < placements.size(); ++i) {
+    const AnyNode* const node = graph.node({static_cast<int>(i)});
+    nodes_.push_back(node ? std::optional(*node) : std::nullopt);
+  }
   std::map<int, std::vector<AnyNode::Placed>> by_kind;
   for (const Group& members : groups)
     for (const int i : members.nodes) {
       placements[static_cast<std::size_t>(i)].level = members.level;
       if (members.holds_inputs()) continue;
-      nodes_.push_back(*graph.node({i}));
-      by_kind[members.kind].push_back({&nodes_.back(), &placements[static_cast<std::size_t>(i)]});
+      const auto node = static_cast<std::size_t>(i);
+      by_kind[members.kind].push_back({&*nodes_[node], &placements[node]});
     }
   for (const auto& of_kind : by_kind) {
     const std::vector<AnyNode::Placed>& placed = of_kind.second;
@@ -193,7 +222,7 @@ void Plan<S>::pack_levels() {
     return;
   std::map<int, RowRange> rows;
   for (std::size_t i = 0; i < placements.size(); ++i) {
-    if (is_input[i]) continue;
+    if (!is_stochastic(i)) continue;
     const Placement& at = placements[i];
     const std::size_t last = at.unit_row + static_cast<std::size_t>(at.shape.units);
     RowRange& level = rows.emplace(at.level, RowRange{at.unit_row, last}).first->second;

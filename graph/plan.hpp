@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -14,7 +15,9 @@
 #include <hindsight/core/estimator.hpp>
 #include <hindsight/core/instruction_set.hpp>
 #include <hindsight/core/node.hpp>
+#include <hindsight/graph/contraction.hpp>
 #include <hindsight/graph/graph.hpp>
+#include <hindsight/graph/reevaluation.hpp>
 #include <hindsight/graph/validator.hpp>
 
 namespace hindsight {
@@ -53,19 +56,23 @@ struct Plan {
   std::uint64_t seed = 0;
   InstructionSet instructions = InstructionSet::baseline;
   std::vector<Placement>
-      placements;  ///< per node, in order of addition; an input has features and nothing else
-  std::vector<bool> is_input;
+      placements;           ///< per node, in order of addition; an input has features and nothing else
+  std::vector<Role> roles;  ///< per node
   std::vector<std::string> rewards;
   std::vector<ParameterPlace>
       parameters;  ///< in canonical order: nodes as added, per node its edges, then its bias
   std::vector<CreditRun> credits;
-  std::vector<RowRange> told;  ///< rows of evidence of the nodes that want messages, in order
-  Blocks<S> blocks;            ///< in the order of the forward pass
+  std::vector<RowRange> told;    ///< rows of evidence of the nodes that want messages, in order
+  std::vector<RowRange> sloped;  ///< rows of features of deterministic nodes, in order
+  std::vector<Reevaluation<S>> reevaluations;
+  Blocks<S> blocks;  ///< in the order of the forward pass
   std::vector<RowRange>
       packed_after;  ///< per block: unit rows whose outcomes are wanted as bits once it has run
   std::vector<std::size_t> first_table;  ///< per block: where its tables begin
   std::size_t feature_rows = 0, unit_rows = 0, table_rows = 0, parameter_count = 0, table_scalars = 0;
 
+  bool is_input(std::size_t node) const { return roles[node] == Role::input; }
+  bool is_stochastic(std::size_t node) const { return roles[node] == Role::stochastic; }
   bool packs_outcomes() const {
     return std::any_of(packed_after.begin(), packed_after.end(),
                        [](const RowRange& rows) { return rows.first < rows.last; });
@@ -90,14 +97,16 @@ struct Plan {
 
   void number_nodes(const Graph& graph);
   void lay_out_rows(std::span<const Group> groups);
-  void join_parents(const Graph& graph, const std::vector<bool>& wants_messages);
-  void list_told(std::span<const Group> groups, const std::vector<bool>& wants_messages);
+  void join_parents(const Graph& graph, const Contraction& contraction,
+                    const std::vector<bool>& wants_messages);
+  void list_rows(std::span<const Group> groups, const std::vector<bool>& wants_messages);
+  void add_reevaluations(const Contraction& contraction, const std::vector<bool>& wants_messages);
   void lower(const Graph& graph, std::span<const Group> groups);
   void pack_levels();
   void credit(std::vector<Assignment> assignments);
 
   std::unordered_map<std::string_view, std::size_t> by_path_;  ///< into `parameters`
-  std::vector<AnyNode> nodes_;                                 ///< what the blocks refer to
+  std::vector<std::optional<AnyNode>> nodes_;                  ///< what the blocks refer to; none: an input
   std::vector<std::shared_ptr<const Connectivity>> wirings_;   ///< kept alive for the placements
 };
 

@@ -58,18 +58,25 @@ struct Nearest {
   }
 };
 
-std::optional<Violation> violation_of(const Graph& graph, const Digraph& digraph, NodeId node) {
+void append(std::vector<UnitRef>& route, std::span<const NodeId> nodes) {
+  for (const NodeId node : nodes) route.push_back({node});
+}
+
+std::optional<Violation> violation_of(const Contraction& contraction, const Digraph& digraph, NodeId node) {
   const Search search = search_from(digraph, index(node));
   Nearest<NodeId> nearest;
-  for (const NodeId child : graph.children(node))
-    for (const Graph::Parent& parent : graph.parents(child))
-      if (parent.node != node) nearest.offer(search.distance[index(parent.node)], child, parent.node);
+  for (const NodeId child : contraction.children(node))
+    for (const NodeId parent : contraction.parents(child))
+      if (parent != node) nearest.offer(search.distance[index(parent)], child, parent);
   if (nearest.distance == unreached) return std::nullopt;
-  Violation violation{{node}, {nearest.child}, {nearest.coparent}, {{nearest.child}}};
+  Violation violation{{node}, {nearest.child}, {nearest.coparent}, {}, {}};
+  append(violation.edge, contraction.route(node, nearest.child));
   for (NodeId at = nearest.coparent; at != node; at = {static_cast<int>(search.predecessor[index(at)])})
     violation.route.push_back({at});
   violation.route.push_back({node});
   std::reverse(violation.route.begin(), violation.route.end());
+  violation.route.pop_back();
+  append(violation.route, contraction.route(nearest.coparent, nearest.child));
   return violation;
 }
 
@@ -85,6 +92,7 @@ class UnitSearch {
       for (const Graph::Parent& parent : graph.parents({node}))
         out_[index(parent.node)].push_back({{node}, parent.connectivity.get()});
     }
+    visited_.resize(owner_.size(), 0);
   }
 
   std::optional<Violation> violation_of(NodeId node) {
@@ -97,14 +105,17 @@ class UnitSearch {
       offer_pairs({node, unit}, nearest);
       if (nearest.distance == before) continue;
       violating = source;
-      route_ = {nearest.child};
+      route_.clear();
       for (std::size_t at = nearest.coparent; at != source; at = predecessor_[at]) route_.push_back(at);
       route_.push_back(source);
       if (nearest.distance == 1) break;  // nothing is nearer
     }
     if (nearest.distance == unreached) return std::nullopt;
-    Violation violation{ref(violating), ref(nearest.child), ref(nearest.coparent), {}};
+    Violation violation{ref(violating), ref(nearest.child), ref(nearest.coparent), {}, {}};
+    append_contracted_edge(violating, nearest.child, violation.edge);
     for (auto at = route_.rbegin(); at != route_.rend(); ++at) violation.route.push_back(ref(*at));
+    violation.route.pop_back();
+    append_contracted_edge(nearest.coparent, nearest.child, violation.route);
     return violation;
   }
 
@@ -156,20 +167,65 @@ class UnitSearch {
     }
   }
 
-  void offer_pairs(const UnitRef& source, Nearest<std::size_t>& nearest) const {
-    for (const OutEdge& edge : out_[index(source.node)])
-      for_each_reader(edge, source.unit, [&](std::size_t child) { offer_coparents(child, nearest); });
+  /// Visits every unit once in which a route from the given one ends that has only deterministic units
+  /// between; visit(unit, the unit before it) says whether to go on.
+  template <class Visit>
+  void for_each_child(std::size_t source, const Visit& visit) {
+    ++visit_;
+    std::vector<std::size_t> queue{source};
+    for (std::size_t next = 0; next < queue.size(); ++next) {
+      const UnitRef at = ref(queue[next]);
+      for (const OutEdge& edge : out_[index(at.node)])
+        for_each_reader(edge, at.unit, [&](std::size_t unit) {
+          if (visited_[unit] == visit_) return;
+          visited_[unit] = visit_;
+          visit(unit, queue[next]);
+          if (graph_.is_deterministic(edge.child)) queue.push_back(unit);
+        });
+    }
   }
 
-  void offer_coparents(std::size_t child, Nearest<std::size_t>& nearest) const {
-    const UnitRef at = ref(child);
-    for (const Graph::Parent& parent : graph_.parents(at.node)) {
+  /// The shortest such route, both ends included.
+  void append_contracted_edge(std::size_t from, std::size_t to, std::vector<UnitRef>& route) {
+    std::vector<std::size_t> before(owner_.size(), from), units{to};
+    for_each_child(from, [&](std::size_t unit, std::size_t previous) { before[unit] = previous; });
+    while (units.back() != from) units.push_back(before[units.back()]);
+    for (auto unit = units.rbegin(); unit != units.rend(); ++unit) route.push_back(ref(*unit));
+  }
+
+  void offer_pairs(const UnitRef& source, Nearest<std::size_t>& nearest) {
+    std::vector<std::size_t> children;
+    for_each_child(first_[index(source.node)] + static_cast<std::size_t>(source.unit),
+                   [&](std::size_t child, std::size_t) {
+                     if (!graph_.is_deterministic(owner_[child])) children.push_back(child);
+                   });
+    for (const std::size_t child : children) {
+      ++visit_;
+      offer_coparents(child, child, nearest);
+    }
+  }
+
+  /// Those whose routes to the child lead through `at`, which is the child or a deterministic unit that it
+  /// reads.
+  void offer_coparents(std::size_t child, std::size_t at, Nearest<std::size_t>& nearest) {
+    const UnitRef reader = ref(at);
+    for (const Graph::Parent& parent : graph_.parents(reader.node)) {
       const auto offer = [&](std::size_t coparent) {
-        if (distance_[coparent] > 0) nearest.offer(distance_[coparent], child, coparent);
+        if (distance_[coparent] == unreached || distance_[coparent] == 0 || visited_[coparent] == visit_)
+          return;
+        visited_[coparent] = visit_;
+        if (graph_.is_deterministic(parent.node))
+          offer_coparents(child, coparent, nearest);
+        else
+          nearest.offer(distance_[coparent], child, coparent);
       };
+      const std::size_t first = first_[index(parent.node)];
       if (parent.connectivity)
-        for (const int unit : parent.connectivity->parents_of(at.unit))
-          offer(first_[index(parent.node)] + static_cast<std::size_t>(unit));
+        for (const int unit : parent.connectivity->parents_of(reader.unit))
+          offer(first + static_cast<std::size_t>(unit));
+      else if (graph_.is_deterministic(parent.node))
+        for (int unit = 0; unit < graph_.shape(parent.node).units; ++unit)
+          offer(first + static_cast<std::size_t>(unit));
       else
         offer(nearest_unit_[index(parent.node)]);
     }
@@ -182,6 +238,8 @@ class UnitSearch {
   std::vector<int> distance_;
   std::vector<std::size_t> predecessor_;
   std::vector<std::size_t> nearest_unit_;  ///< per node: its unit nearest to the source, or the source
+  std::vector<int> visited_;               ///< per unit: the visit that saw it last
+  int visit_ = 0;
   std::vector<std::size_t> route_;
 };
 
@@ -218,22 +276,29 @@ std::vector<bool> upstream_of(const Graph& graph, RewardId reward) {
   return upstream;
 }
 
-std::vector<Violation> find_violations(const Graph& graph, InputPolicy inputs) {
+std::vector<Violation> find_violations(const Graph& graph, const Contraction& contraction,
+                                       InputPolicy inputs) {
   const Digraph digraph = to_boost(graph);
-  const std::vector<int> level = levels(graph);
   std::optional<UnitSearch> by_units;
   if (has_sparse_edge(graph)) by_units.emplace(graph);
   std::vector<Violation> violations;
   for (int i = 0; i < graph.node_count(); ++i) {
     const NodeId node{i};
     if (inputs == InputPolicy::exempt && graph.is_input(node)) continue;
-    const auto spans_levels = [&](NodeId child) { return level[index(child)] > level[index(node)] + 1; };
-    if (std::none_of(graph.children(node).begin(), graph.children(node).end(), spans_levels)) continue;
-    std::optional<Violation> violation = violation_of(graph, digraph, node);
+    const std::span<const NodeId> children = contraction.children(node);
+    const auto spans_levels = [&](NodeId child) {
+      return contraction.level(child) > contraction.level(node) + 1;
+    };
+    if (std::none_of(children.begin(), children.end(), spans_levels)) continue;
+    std::optional<Violation> violation = violation_of(contraction, digraph, node);
     if (violation && by_units) violation = by_units->violation_of(node);
     if (violation) violations.push_back(std::move(*violation));
   }
   return violations;
+}
+
+std::vector<Violation> find_violations(const Graph& graph, InputPolicy inputs) {
+  return find_violations(graph, Contraction(graph), inputs);
 }
 
 }  // namespace hindsight

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <hindsight/graph/reevaluation.hpp>
 #include <hindsight/graph/topology.hpp>
 
 namespace hindsight {
@@ -19,9 +20,9 @@ namespace {
 class Examiner {
  public:
   Examiner(const Graph& graph, const Catalogue& catalogue, const ValidateOptions& options)
-      : graph_(graph), catalogue_(catalogue), strict_(options.strict) {
-    const auto inputs = strict_ ? InputPolicy::checked : InputPolicy::exempt;
-    for (Violation& violation : find_violations(graph, inputs))
+      : graph_(graph), catalogue_(catalogue), options_(options), contraction_(graph) {
+    const auto inputs = options.strict ? InputPolicy::checked : InputPolicy::exempt;
+    for (Violation& violation : find_violations(graph, contraction_, inputs))
       violations_.emplace(violation.node.node, std::move(violation));
   }
 
@@ -53,7 +54,7 @@ class Examiner {
 
   int stochastic_nodes() const {
     int count = 0;
-    for (int i = 0; i < graph_.node_count(); ++i) count += graph_.is_input({i}) ? 0 : 1;
+    for (int i = 0; i < graph_.node_count(); ++i) count += graph_.is_stochastic({i}) ? 1 : 0;
     return count;
   }
 
@@ -61,12 +62,14 @@ class Examiner {
     const std::vector<int> level = levels(graph_);
     for (int i = 0; i < graph_.node_count(); ++i) {
       const NodeId node{i};
-      result_.report.nodes.push_back({.name = graph_.name(node),
-                                      .kind = std::string(graph_.kind(node)),
-                                      .units = graph_.shape(node).units,
-                                      .level = level[static_cast<std::size_t>(i)],
-                                      .checked = strict_ || !graph_.is_input(node),
-                                      .assumption_1 = !violations_.contains(node)});
+      result_.report.nodes.push_back(
+          {.name = graph_.name(node),
+           .kind = std::string(graph_.kind(node)),
+           .units = graph_.shape(node).units,
+           .level = level[static_cast<std::size_t>(i)],
+           .checked = graph_.is_stochastic(node) || (options_.strict && graph_.is_input(node)),
+           .deterministic = graph_.is_deterministic(node),
+           .assumption_1 = !violations_.contains(node)});
     }
   }
 
@@ -74,6 +77,10 @@ class Examiner {
     if (graph_.is_input(node)) {
       if (violations_.contains(node))
         note_violation(node, Severity::warning, "harmless: an input is given, not credited", {});
+      return;
+    }
+    if (graph_.is_deterministic(node)) {
+      examine_function(node);
       return;
     }
     bool credited = false, admissible = true;
@@ -85,13 +92,7 @@ class Examiner {
       admissible = admissible && credit.verdict.admissible && !credit.estimator.empty();
       estimators.insert(credit.estimator);
     }
-    if (!credited && graph_.reward_count() > 0)
-      add({.severity = Severity::warning,
-           .code = "no-path-to-reward",
-           .node = graph_.name(node),
-           .message = "no route leads from it to a reward; its gradient is zero and it will not learn",
-           .help = {fmt::format("let a reward, or a node that leads to one, read '{}', or leave it out",
-                                graph_.name(node))}});
+    if (!credited) warn_of_no_route(node);
     if (!violations_.contains(node)) return;
     if (!credited)
       note_violation(node, Severity::note, "nothing depends on it, since no reward credits the node", {});
@@ -101,20 +102,60 @@ class Examiner {
           fmt::format("credited by {}, which does not need the assumption", fmt::join(estimators, ", ")), {});
   }
 
+  void warn_of_no_route(NodeId node) {
+    if (graph_.reward_count() > 0)
+      add({.severity = Severity::warning,
+           .code = "no-path-to-reward",
+           .node = graph_.name(node),
+           .message = "no route leads from it to a reward; its gradient is zero and it will not learn",
+           .help = {fmt::format("let a reward, or a node that leads to one, read '{}', or leave it out",
+                                graph_.name(node))}});
+  }
+
+  /// It learns from the slopes of the stochastic nodes below; a reward that it determines by itself gives
+  /// none.
+  void examine_function(NodeId node) {
+    bool reaches = false;
+    for (int i = 0; i < graph_.reward_count(); ++i) {
+      reaches = reaches || upstream_[static_cast<std::size_t>(i)][static_cast<std::size_t>(node.index)];
+      const std::vector<NodeId> read = contraction_.route_to_reward(node, {i});
+      if (read.empty() || graph_.shape(node).parameter_count() == 0) continue;
+      add({.code = "no-gradient",
+           .node = graph_.name(node),
+           .message = fmt::format(
+               "reward '{}' follows from it with no stochastic node between; of a black box only the "
+               "value is observed, so its parameters have no gradient",
+               graph_.name(RewardId{i})),
+           .witness = {route_names(read, {i})},
+           .help = {fmt::format("let the reward read a stochastic node instead, e.g. "
+                                "graph.add(\"action\", Categorical{{.classes = 2}}, {{{}}});",
+                                graph_.name(read.back()))}});
+    }
+    if (!reaches) warn_of_no_route(node);
+  }
+
+  Route route_names(std::span<const NodeId> nodes, RewardId reward) const {
+    Route route;
+    for (const NodeId node : nodes) route.push_back(graph_.name(node));
+    route.push_back(graph_.name(reward));
+    return route;
+  }
+
   Facts facts(NodeId node, RewardId reward) const {
-    const auto reads = graph_.reads(reward);
     return {.assumption_1 = !violations_.contains(node),
-            .reads_directly = std::binary_search(reads.begin(), reads.end(), node),
-            .has_children = !graph_.children(node).empty(),
+            .reads_directly = !contraction_.route_to_reward(node, reward).empty(),
+            .has_children = !contraction_.children(node).empty(),
             .outcomes = graph_.shape(node).outcomes()};
   }
 
   /// A user's estimator that cannot even answer is not admissible; validate must not throw for it.
-  static Verdict ask(const AnyEstimator& estimator, const Facts& known) {
-    if (const int steps = estimator.needs().hindsight_steps; steps > 1)
+  Verdict ask(const AnyEstimator& estimator, NodeId node, const Facts& known) const {
+    const int steps = estimator.needs().hindsight_steps;
+    if (steps > 1)
       return undefined(fmt::format("it asks for {} steps of hindsight; the backward pass brings one", steps));
     try {
-      return estimator.admissible(known);
+      const Verdict verdict = estimator.admissible(known);
+      return steps > 0 && verdict.admissible ? within_limit(node, verdict) : verdict;
     } catch (const std::bad_alloc&) {
       throw;
     } catch (const Error& refusal) {
@@ -126,6 +167,22 @@ class Examiner {
     } catch (...) {
       return undefined("its admissible threw");
     }
+  }
+
+  Verdict within_limit(NodeId node, const Verdict& verdict) const {
+    const Downstream& below = contraction_.below_functions(node);
+    const double cost = reevaluation_cost(graph_, node, below);
+    if (cost <= options_.reevaluation_limit) return verdict;
+    std::vector<std::string> functions;
+    for (const NodeId function : below.functions) functions.push_back(graph_.name(function));
+    return {.admissible = false,
+            .unbiased = true,
+            .reason = Reason::cost,
+            .why = fmt::format(
+                "evaluating '{}' anew for each of its outcomes takes {:.3g} multiplications per sample, "
+                "more than the limit of {:.3g}",
+                fmt::join(functions, "', '"), cost, options_.reevaluation_limit),
+            .alternatives = {{"Reinforce{}", "unbiased everywhere, more variance"}}};
   }
 
   static Verdict undefined(std::string why) {
@@ -141,13 +198,13 @@ class Examiner {
                   .why = {},
                   .opinions = {}};
     for (const AnyEstimator& estimator : catalogue_.offered())
-      credit.opinions.push_back({estimator.name(), ask(estimator, known)});
+      credit.opinions.push_back({estimator.name(), ask(estimator, node, known)});
     std::optional<AnyEstimator> chosen = graph_.choice(node, reward).chosen();
     credit.automatic = !chosen;
-    if (!chosen) chosen = choose(known, credit);
+    if (!chosen) chosen = choose(node, known, credit);
     if (chosen) {
       credit.estimator = chosen->name();
-      credit.verdict = ask(*chosen, known);
+      credit.verdict = ask(*chosen, node, known);
       if (credit.why.empty()) credit.why = credit.verdict.why;
       result_.assignments.push_back({node, reward, *chosen});
       judge(node, reward, known, credit);
@@ -157,9 +214,9 @@ class Examiner {
 
   /// Auto: the first preferred estimator that is admissible and unbiased; `why` tells what was refused before
   /// it.
-  std::optional<AnyEstimator> choose(const Facts& known, Credit& credit) {
+  std::optional<AnyEstimator> choose(NodeId node, const Facts& known, Credit& credit) {
     for (const AnyEstimator& estimator : catalogue_.preferred()) {
-      const Verdict verdict = ask(estimator, known);
+      const Verdict verdict = ask(estimator, node, known);
       if (verdict.admissible && verdict.unbiased) return estimator;
       if (credit.why.empty()) credit.why = fmt::format("not {}: {}", estimator.name(), verdict.why);
     }
@@ -195,7 +252,11 @@ class Examiner {
         .message = fmt::format("{} for reward '{}': {}", credit.estimator, credit.reward, verdict.why),
         .help = help(arguments, verdict),
         .reason = verdict.reason};
-    if (direct) diagnostic.witness = {{graph_.name(node), graph_.name(reward)}};
+    if (direct) diagnostic.witness = {route_names(contraction_.route_to_reward(node, reward), reward)};
+    if (const double cost = reevaluation_cost(graph_, node, contraction_.below_functions(node));
+        verdict.reason == Reason::cost && cost > options_.reevaluation_limit)
+      diagnostic.help.push_back(
+          fmt::format("or compile(graph, {{.reevaluation_limit = {:.3g}}});", 2 * cost));
     add(std::move(diagnostic));
   }
 
@@ -213,10 +274,12 @@ class Examiner {
                       std::vector<std::string> help, Reason reason = Reason::none) {
     const Violation& violation = violations_.at(node);
     const auto name = [&](const UnitRef& ref) { return to_string(graph_, ref); };
-    Route longer;
+    Route shorter, longer;
+    for (const UnitRef& ref : violation.edge) shorter.push_back(name(ref));
     for (const UnitRef& ref : violation.route) longer.push_back(name(ref));
     if (severity == Severity::error)
-      help.push_back(fmt::format("or drop the edge {} → {}", name(violation.node), name(violation.child)));
+      help.push_back(fmt::format("or drop the {} {}", violation.edge.size() == 2 ? "edge" : "route",
+                                 fmt::join(shorter, " → ")));
     std::string message =
         fmt::format("Assumption 1 is violated: '{}' and its descendant '{}' are both parents of '{}'",
                     name(violation.node), name(violation.coparent), name(violation.child));
@@ -225,14 +288,15 @@ class Examiner {
          .code = "assumption-1",
          .node = graph_.name(node),
          .message = std::move(message),
-         .witness = {{name(violation.node), name(violation.child)}, std::move(longer)},
+         .witness = {std::move(shorter), std::move(longer)},
          .help = std::move(help),
          .reason = reason});
   }
 
   const Graph& graph_;
   const Catalogue& catalogue_;
-  bool strict_;
+  const ValidateOptions options_;
+  const Contraction contraction_;
   std::map<NodeId, Violation> violations_;
   std::map<NodeId, bool> reported_;
   std::vector<std::vector<bool>> upstream_;

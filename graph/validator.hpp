@@ -10,6 +10,8 @@ namespace hindsight {
 
 struct ValidateOptions {
   bool strict = false;  ///< check Assumption 1 at inputs too
+  /// Multiplications per sample and node that re-evaluating deterministic nodes may take; more is refused.
+  double reevaluation_limit = 1e7;
 };
 
 /// Everything there is to say about a graph before it runs. Never throws for what the graph contains.

@@ -49,9 +49,16 @@ BasicWorkspace<S>::BasicWorkspace(std::shared_ptr<const Plan<S>> plan, int capac
     cut(b, block.table_parts(), table_slices_);
     cut(b, block.rows(), row_slices_);
   }
+  for (const Reevaluation<S>& reevaluation : plan_->reevaluations) {
+    const ScratchSize wanted = reevaluation.scratch(chunk_samples);
+    scratch_stride_ = std::max(scratch_stride_, padded(wanted.scalars));
+    outcome_scratch_stride_ = std::max(outcome_scratch_stride_, padded(wanted.outcomes));
+  }
   const auto threads = static_cast<double>(threads_);
+  const std::size_t sloped_rows = plan_->sloped.empty() ? 0 : plan_->feature_rows;
+  const std::size_t trials = plan_->reevaluations.empty() ? 0 : static_cast<std::size_t>(threads_);
   const double rows =
-      static_cast<double>(plan_->feature_rows + 3 * plan_->table_rows + plan_->rewards.size());
+      static_cast<double>(plan_->feature_rows + sloped_rows + 3 * plan_->table_rows + plan_->rewards.size());
   const std::size_t words_of_bits =
       plan_->packs_outcomes()
           ? plan_->unit_rows * ((static_cast<std::size_t>(capacity) - 1) / chunk_samples + 1)
@@ -61,11 +68,20 @@ BasicWorkspace<S>::BasicWorkspace(std::shared_ptr<const Plan<S>> plan, int capac
           (rows * sizeof(S) + static_cast<double>(plan_->unit_rows) * sizeof(Outcome)) +
       static_cast<double>(plan_->parameter_count + plan_->table_scalars) * sizeof(S) +
       static_cast<double>(words_of_bits) * sizeof(std::uint64_t) +
+      static_cast<double>(trials * chunk_samples) *
+          static_cast<double>((plan_->feature_rows + plan_->table_rows) * sizeof(S) +
+                              plan_->unit_rows * sizeof(Outcome)) +
       threads * static_cast<double>(scratch_stride_ * sizeof(S) + outcome_scratch_stride_ * sizeof(Outcome));
   require_memory(bytes, fmt::format("a workspace for {} samples", capacity),
                  "model.workspace(64)   // and several parts per batch: backward(run, rewards, {.of = 1024, "
                  ".continues = true})");
   features_.resize(plan_->feature_rows * stride_);
+  slopes_.resize(sloped_rows * stride_);
+  trial_features_.resize(trials * plan_->feature_rows * chunk_samples);
+  trial_log_probs_.resize(trials * plan_->table_rows * chunk_samples);
+  trial_outcomes_.resize(trials * plan_->unit_rows * chunk_samples);
+  trial_bits_.resize(words_of_bits > 0 ? trials * plan_->unit_rows : 0);
+  all_clamped_.resize(trials > 0 ? plan_->unit_rows : 0, 1);
   log_probs_.resize(plan_->table_rows * stride_);
   evidence_.resize(plan_->table_rows * stride_);
   weights_.resize(plan_->table_rows * stride_);
@@ -104,12 +120,29 @@ void BasicWorkspace<S>::seek(const StreamPosition& position) {
 template <class S>
 const Placement& BasicWorkspace<S>::stochastic(NodeId node) const {
   const Placement& at = plan_->placement(node);
-  if (plan_->is_input[static_cast<std::size_t>(node.index)])
+  if (plan_->is_input(static_cast<std::size_t>(node.index)))
     refuse({.code = "input-has-no-outcomes",
             .node = at.name,
             .message = "it is an input: it samples nothing, so there are no outcomes or tables to read",
             .help = {"ask for a node that graph.add(…) made"}});
+  if (!plan_->is_stochastic(static_cast<std::size_t>(node.index)))
+    refuse({.code = "function-has-no-outcomes",
+            .node = at.name,
+            .message = "it is deterministic: it samples nothing, so there are no outcomes or tables to read",
+            .help = {fmt::format("run.values({})", at.name)}});
   return at;
+}
+
+template <class S>
+MatrixView<const S> BasicWorkspace<S>::values(NodeId node) const {
+  const Placement& at = plan_->placement(node);
+  if (plan_->is_stochastic(static_cast<std::size_t>(node.index)))
+    refuse({.code = "outcomes-not-values",
+            .node = at.name,
+            .message = "it is stochastic: it has outcomes; only inputs and deterministic nodes have values",
+            .help = {fmt::format("run.outcomes({})", at.name)}});
+  return {features_.data() + at.feature_row * stride_, samples_, at.shape.units, 1,
+          static_cast<std::ptrdiff_t>(stride_)};
 }
 
 template <class S>

@@ -37,6 +37,8 @@ class BasicWorkspace {
 
   /// Samples × units.
   MatrixView<const Outcome> outcomes(NodeId node) const;
+  /// Samples × units, of an input or a deterministic node.
+  MatrixView<const S> values(NodeId node) const;
   /// Samples × units·outcomes: log π(outcome | parents).
   MatrixView<const S> log_probs(NodeId node) const;
   /// Samples × units·outcomes: log P(children | outcome) - log P(children | sampled outcome). Zero where no
@@ -75,7 +77,13 @@ class BasicWorkspace {
   std::size_t scratch_stride_ = 0, outcome_scratch_stride_ = 0;  ///< from thread to thread
   std::vector<Slice> table_slices_, row_slices_;
   StreamPosition position_;
-  AlignedBuffer<S> features_, log_probs_, evidence_, weights_, signals_, gradient_, tables_, scratch_;
+  /// What re-evaluation works in: one chunk per thread.
+  AlignedBuffer<S> trial_features_, trial_log_probs_;
+  AlignedBuffer<Outcome> trial_outcomes_;
+  std::vector<std::uint64_t> trial_bits_;
+  std::vector<std::uint8_t> all_clamped_;
+  AlignedBuffer<S> features_, slopes_, log_probs_, evidence_, weights_, signals_, gradient_, tables_,
+      scratch_;
   AlignedBuffer<Outcome> outcomes_, outcome_scratch_;
   std::vector<std::uint64_t>
       outcome_bits_;  ///< chunk after chunk, a word per unit; empty if no block reads them

@@ -34,14 +34,28 @@ void Bernoulli::log_probs(std::span<const S> theta, const Reading<S>& reading, s
 }
 
 template <class S>
-void Bernoulli::accumulate(std::span<const S> theta, const Reading<S>& reading, std::span<const S> weights,
-                           std::span<S> out) const {
-  std::vector<S> log_prob(weights.size()), delta(static_cast<std::size_t>(units));
-  log_probs(theta, reading, std::span<S>(log_prob));
+static std::vector<S> logit_slopes(const Bernoulli& node, std::span<const S> theta, const Reading<S>& reading,
+                                   std::span<const S> weights) {
+  std::vector<S> log_prob(weights.size()), delta(static_cast<std::size_t>(node.units));
+  node.log_probs(theta, reading, std::span<S>(log_prob));
   for (std::size_t unit = 0; unit < delta.size(); ++unit)
     delta[unit] = weights[2 * unit + 1] * std::exp(log_prob[2 * unit]) -
                   weights[2 * unit] * std::exp(log_prob[2 * unit + 1]);
+  return delta;
+}
+
+template <class S>
+void Bernoulli::accumulate(std::span<const S> theta, const Reading<S>& reading, std::span<const S> weights,
+                           std::span<S> out) const {
+  const std::vector<S> delta = logit_slopes(*this, theta, reading, weights);
   accumulate_linear(reading, units, 1, std::span<const S>(delta), out);
+}
+
+template <class S>
+void Bernoulli::backpropagate(std::span<const S> theta, const Reading<S>& reading, std::span<const S> weights,
+                              std::span<S> out) const {
+  const std::vector<S> delta = logit_slopes(*this, theta, reading, weights);
+  backpropagate_linear(theta, reading, units, 1, std::span<const S>(delta), out);
 }
 
 void Bernoulli::initialise(const Initialisation& start, std::span<double> theta) const {
@@ -61,6 +75,10 @@ template void Bernoulli::accumulate(std::span<const float>, const Reading<float>
                                     std::span<float>) const;
 template void Bernoulli::accumulate(std::span<const double>, const Reading<double>&, std::span<const double>,
                                     std::span<double>) const;
+template void Bernoulli::backpropagate(std::span<const float>, const Reading<float>&, std::span<const float>,
+                                       std::span<float>) const;
+template void Bernoulli::backpropagate(std::span<const double>, const Reading<double>&,
+                                       std::span<const double>, std::span<double>) const;
 template Blocks<float> Bernoulli::lower<float>(std::span<const Member<Bernoulli>>);
 template Blocks<double> Bernoulli::lower<double>(std::span<const Member<Bernoulli>>);
 

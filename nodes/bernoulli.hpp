@@ -32,6 +32,9 @@ struct Bernoulli {
   template <class S>
   void accumulate(std::span<const S> theta, const Reading<S>& reading, std::span<const S> weights,
                   std::span<S> out) const;
+  template <class S>
+  void backpropagate(std::span<const S> theta, const Reading<S>& reading, std::span<const S> weights,
+                     std::span<S> out) const;
   void initialise(const Initialisation& start, std::span<double> theta) const;
   template <class S>
   static Blocks<S> lower(std::span<const Member<Bernoulli>> group);

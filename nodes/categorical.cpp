@@ -28,18 +28,32 @@ void Categorical::log_probs(std::span<const S> theta, const Reading<S>& reading,
 }
 
 template <class S>
-void Categorical::accumulate(std::span<const S> theta, const Reading<S>& reading, std::span<const S> weights,
-                             std::span<S> out) const {
+static std::vector<S> logit_slopes(const Categorical& node, std::span<const S> theta,
+                                   const Reading<S>& reading, std::span<const S> weights) {
   std::vector<S> delta(weights.size());
-  log_probs(theta, reading, std::span<S>(delta));
-  const auto count = static_cast<std::size_t>(classes);
+  node.log_probs(theta, reading, std::span<S>(delta));
+  const auto count = static_cast<std::size_t>(node.classes);
   for (std::size_t first = 0; first < delta.size(); first += count) {
     S total = 0;
     for (std::size_t k = first; k < first + count; ++k) total += weights[k];
     for (std::size_t k = first; k < first + count; ++k)
       delta[k] = softmax_gradient(weights[k], delta[k], total);
   }
+  return delta;
+}
+
+template <class S>
+void Categorical::accumulate(std::span<const S> theta, const Reading<S>& reading, std::span<const S> weights,
+                             std::span<S> out) const {
+  const std::vector<S> delta = logit_slopes(*this, theta, reading, weights);
   accumulate_linear(reading, units, classes, std::span<const S>(delta), out);
+}
+
+template <class S>
+void Categorical::backpropagate(std::span<const S> theta, const Reading<S>& reading,
+                                std::span<const S> weights, std::span<S> out) const {
+  const std::vector<S> delta = logit_slopes(*this, theta, reading, weights);
+  backpropagate_linear(theta, reading, units, classes, std::span<const S>(delta), out);
 }
 
 void Categorical::initialise(const Initialisation& start, std::span<double> theta) const {
@@ -60,6 +74,10 @@ template void Categorical::accumulate(std::span<const float>, const Reading<floa
                                       std::span<float>) const;
 template void Categorical::accumulate(std::span<const double>, const Reading<double>&,
                                       std::span<const double>, std::span<double>) const;
+template void Categorical::backpropagate(std::span<const float>, const Reading<float>&,
+                                         std::span<const float>, std::span<float>) const;
+template void Categorical::backpropagate(std::span<const double>, const Reading<double>&,
+                                         std::span<const double>, std::span<double>) const;
 template Blocks<float> Categorical::lower<float>(std::span<const Member<Categorical>>);
 template Blocks<double> Categorical::lower<double>(std::span<const Member<Categorical>>);
 

@@ -101,6 +101,16 @@ void accumulate_linear(const Reading<S>& reading, int units, int logits, std::sp
       });
 }
 
+template <class S>
+void backpropagate_linear(std::span<const S> theta, const Reading<S>& reading, int units, int logits,
+                          std::span<const S> delta, std::span<S> out) {
+  const LinearLayout layout(reading.parents, units, logits);
+  for_each_weight(reading, layout, units, logits,
+                  [&](int unit, int logit, std::size_t feature, std::size_t parameter) {
+                    out[feature] += theta[parameter] * delta[static_cast<std::size_t>(unit * logits + logit)];
+                  });
+}
+
 void initialise_glorot(const Initialisation& start, int logits, std::span<double> theta) {
   const LinearLayout layout(start.parents, start.units, logits);
   for (int unit = 0; unit < start.units; ++unit) {
@@ -125,6 +135,10 @@ void initialise_glorot(const Initialisation& start, int logits, std::span<double
 template void linear_logits<float>(std::span<const float>, const Reading<float>&, int, int, std::span<float>);
 template void linear_logits<double>(std::span<const double>, const Reading<double>&, int, int,
                                     std::span<double>);
+template void backpropagate_linear<float>(std::span<const float>, const Reading<float>&, int, int,
+                                          std::span<const float>, std::span<float>);
+template void backpropagate_linear<double>(std::span<const double>, const Reading<double>&, int, int,
+                                           std::span<const double>, std::span<double>);
 template void accumulate_linear<float>(const Reading<float>&, int, int, std::span<const float>,
                                        std::span<float>);
 template void accumulate_linear<double>(const Reading<double>&, int, int, std::span<const double>,

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include <hindsight/core/block.hpp>
@@ -9,6 +10,17 @@
 #include <hindsight/core/shape.hpp>
 
 namespace hindsight {
+
+/// What becomes of weights·features + bias. Bernoulli: one logit, that of outcome 1. Softmax: one logit per
+/// outcome. The others are deterministic.
+enum class Link { bernoulli, softmax, tanh, relu, sigmoid, identity };
+
+constexpr bool is_deterministic(Link link) { return link != Link::bernoulli && link != Link::softmax; }
+/// As reports call a node of that link.
+constexpr std::string_view name_of(Link link) {
+  constexpr std::string_view names[] = {"Bernoulli", "Categorical", "Tanh", "ReLU", "Sigmoid", "Identity"};
+  return names[static_cast<std::size_t>(link)];
+}
 
 /// Units of a parent that lie side by side and that one unit reads through weights that lie side by side too.
 struct WeightRun {
@@ -47,8 +59,10 @@ void accumulate_linear(const Reading<S>&, int units, int logits, std::span<const
 /// Glorot's uniform initialisation, weight by weight; biases stay 0.
 void initialise_glorot(const Initialisation&, int logits, std::span<double> theta);
 
-/// Bernoulli: one logit, that of outcome 1. Softmax: one logit per outcome.
-enum class Link { bernoulli, softmax };
+/// out[feature] += Σ delta[unit·L + l]·∂logit/∂feature, for one sample.
+template <class S>
+void backpropagate_linear(std::span<const S> theta, const Reading<S>&, int units, int logits,
+                          std::span<const S> delta, std::span<S> out);
 
 /// Blocks for nodes with linear logits of all levels.
 template <class S>

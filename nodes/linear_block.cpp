@@ -22,7 +22,7 @@ constexpr std::size_t accumulated_rows = 256;
 /// begin.
 struct DenseRun {
   std::size_t feature_row = 0, features = 0, step = 1;
-  bool skip_zeros = false;
+  bool skip_zeros = false, wants_slopes = false;
   std::vector<std::size_t> begin = {};
 
   bool is(const FeatureRun& run) const {
@@ -54,6 +54,7 @@ template <class S>
 struct SparseSegment {
   std::size_t parameter = 0;
   std::size_t first = 0, count = 0;  ///< in the list of rows
+  bool wants_slopes = false;
   std::optional<BinaryValues<S>> binary =
       {};  ///< rows of binary units, which are read as bits; none: of features
 };
@@ -72,8 +73,16 @@ class LinearBlock final : public Block<S> {
     children_.outcomes = static_cast<std::size_t>(shape.outcomes());
     children_.logits = static_cast<std::size_t>(shape.logits);
     for (const FeatureRun& run : fused.shared)
-      dense_.push_back({run.feature_row, run.features, run.step, run.encoding == nullptr, {}});
-    for (const ReadingUnit& unit : fused.units) add_unit(unit);
+      dense_.push_back({run.feature_row,
+                        run.features,
+                        run.step,
+                        !run.encoding && !run.wants_slopes,
+                        run.wants_slopes,
+                        {}});
+    for (const ReadingUnit& unit : fused.units) {
+      add_unit(unit);
+      for (const FeatureRun& run : unit.runs) wants_slopes_ = wants_slopes_ || run.wants_slopes;
+    }
     collect_messages(fused.units, sparse);
   }
   LinearBlock(const LinearBlock&) = delete;  // the messages refer to its parts
@@ -85,7 +94,8 @@ class LinearBlock final : public Block<S> {
   void forward(const Frame<S>& frame) const override {
     const auto& kernels = linear_kernels<S>(frame.instructions);
     const SampleRows<const S> features = all_features(frame);
-    const SampleRows<S> logits{frame.log_probs, frame.stride, frame.lanes};
+    const SampleRows<S> logits{is_deterministic(link_) ? frame.features : frame.log_probs, frame.stride,
+                               frame.lanes};
     for (std::size_t row = 0; row < logit_rows_.size(); ++row)
       std::fill_n(logits.row(logit_rows_[row]), frame.lanes, frame.parameters[biases_[row]]);
     for (const DenseRun& run : dense_)
@@ -97,6 +107,10 @@ class LinearBlock final : public Block<S> {
           kernels.add_bits(weights, binary_units(frame, segment), frame.lanes, logits.row(logit_rows_[row]));
         else
           kernels.add_sparse(weights, rows(segment), features, logits.row(logit_rows_[row]));
+    if (is_deterministic(link_)) {
+      for (const std::size_t row : logit_rows_) kernels.activate(link_, logits.row(row), frame.lanes);
+      return;
+    }
     for (std::size_t first = 0; first < units_.size(); first += units_drawn_at_once)
       settle(frame, kernels, first, std::min(first + units_drawn_at_once, units_.size()));
   }
@@ -118,6 +132,12 @@ class LinearBlock final : public Block<S> {
   }
   void send_messages(const Frame<S>& frame) const override {
     for_each_sender(frame.tables, [&](const auto& sender, S* tables) { sender.send(frame, tables); });
+  }
+
+  void backpropagate(const Frame<S>& frame) const override {
+    if (!wants_slopes_) return;
+    for (std::size_t unit = 0; unit < units_.size(); unit += units_at_once())
+      backpropagate_units(frame, unit, std::min(unit + units_at_once(), units_.size()));
   }
 
   int rows() const override { return static_cast<int>(units_.size()); }
@@ -164,12 +184,12 @@ class LinearBlock final : public Block<S> {
     const Encoding& encoding = unit.at->shape.encoding;
     children_.table_row.push_back(unit.at->table_row + index * children_.outcomes);
     children_.unit_row.push_back(unit.at->unit_row + index);
-    units_.push_back({unit.at->feature_row + index * static_cast<std::size_t>(encoding.width), &encoding});
+    const auto width = static_cast<std::size_t>(is_deterministic(link_) ? 1 : encoding.width);
+    units_.push_back({unit.at->feature_row + index * width, &encoding});
     if (link_ == Link::bernoulli) units_.back().values = BinaryValues<S>(encoding);
     numbers_.push_back(unit.at->first_unit + static_cast<std::uint32_t>(unit.unit));
     for (std::size_t logit = 0; logit < children_.logits; ++logit) {
-      // A lone logit is that of outcome 1: its row is the second.
-      logit_rows_.push_back(children_.table_row.back() + (link_ == Link::bernoulli ? 1 : logit));
+      logit_rows_.push_back(logit_row(logit));
       biases_.push_back(unit.bias + logit);
       auto next_shared = dense_.begin();
       for (const FeatureRun& run : unit.runs) {
@@ -183,6 +203,13 @@ class LinearBlock final : public Block<S> {
     }
   }
 
+  /// Of the last unit: where its logit is put while it waits to become probabilities, or the value.
+  std::size_t logit_row(std::size_t logit) const {
+    if (is_deterministic(link_)) return units_.back().feature_row;
+    // A lone logit is that of outcome 1: its row is the second.
+    return children_.table_row.back() + (link_ == Link::bernoulli ? 1 : logit);
+  }
+
   void add_segments(const FeatureRun& run, std::size_t parameter) {
     std::optional<BinaryValues<S>> binary;
     if (run.encoding && is_binary(*run.encoding)) binary = BinaryValues<S>(*run.encoding);
@@ -190,8 +217,9 @@ class LinearBlock final : public Block<S> {
     for (std::size_t j = 0; j < run.features; ++j, parameter += run.step) {
       const bool continues = segments_.size() > segments_begin_.back() &&
                              segments_.back().parameter + segments_.back().count == parameter &&
-                             segments_.back().binary == binary;
-      if (!continues) segments_.push_back({parameter, sparse_rows_.size(), 0, binary});
+                             segments_.back().binary == binary &&
+                             segments_.back().wants_slopes == run.wants_slopes;
+      if (!continues) segments_.push_back({parameter, sparse_rows_.size(), 0, run.wants_slopes, binary});
       ++segments_.back().count;
       sparse_rows_.push_back(static_cast<std::uint32_t>(first_row + j));
     }
@@ -284,23 +312,51 @@ class LinearBlock final : public Block<S> {
     }
   }
 
-  void accumulate_units(const Frame<S>& frame, std::size_t first, std::size_t last) const {
+  /// The derivatives by the logits of some units, row after row, at the beginning of the scratch.
+  SampleRows<const S> make_deltas(const Frame<S>& frame, std::size_t first, std::size_t last) const {
     const auto& kernels = linear_kernels<S>(frame.instructions);
     const auto lanes = static_cast<std::size_t>(frame.lanes);
-    const std::size_t logits = children_.logits, first_row = first * logits, last_row = last * logits;
     for (std::size_t unit = first; unit < last; ++unit) {
+      S* const deltas = frame.scratch + (unit - first) * children_.logits * lanes;
+      if (is_deterministic(link_)) {
+        const std::size_t row = units_[unit].feature_row;
+        kernels.function_deltas(link_, frame.feature(row), frame.slope(row), frame.lanes, frame.samples,
+                                deltas);
+        continue;
+      }
       const SampleRows<const S> log_probs{frame.log_prob(children_.table_row[unit]), frame.stride,
                                           frame.lanes};
       const S* const weights = frame.weight(children_.table_row[unit]);
-      S* const deltas = frame.scratch + (unit - first) * logits * lanes;
       if (link_ == Link::bernoulli)
         kernels.binary_deltas(log_probs, weights, frame.samples, deltas);
       else
         kernels.softmax_deltas(log_probs, weights, children_.outcomes, frame.samples, deltas);
     }
+    return {frame.scratch, lanes, frame.lanes};
+  }
+
+  void backpropagate_units(const Frame<S>& frame, std::size_t first, std::size_t last) const {
+    const auto& kernels = linear_kernels<S>(frame.instructions);
+    const std::size_t first_row = first * children_.logits, last_row = last * children_.logits;
+    const SampleRows<const S> deltas = make_deltas(frame, first, last);
+    for (const DenseRun& run : dense_)
+      if (run.wants_slopes)
+        kernels.backpropagate_dense(run.weights(frame.parameters, first_row, last_row), deltas,
+                                    {frame.slope(run.feature_row), frame.stride, frame.lanes});
+    for (std::size_t row = first_row; row < last_row; ++row)
+      for (const SparseSegment<S>& segment : segments(row))
+        if (segment.wants_slopes)
+          kernels.backpropagate_sparse(frame.parameters + segment.parameter, rows(segment),
+                                       deltas.row(row - first_row),
+                                       {frame.slopes, frame.stride, frame.lanes});
+  }
+
+  void accumulate_units(const Frame<S>& frame, std::size_t first, std::size_t last) const {
+    const auto& kernels = linear_kernels<S>(frame.instructions);
+    const std::size_t first_row = first * children_.logits, last_row = last * children_.logits;
+    const SampleRows<const S> deltas = make_deltas(frame, first, last);
     const SampleRows<const S> features = all_features(frame);
-    const SampleRows<const S> deltas{frame.scratch, lanes, frame.lanes};
-    S* const scratch = frame.scratch + (last_row - first_row) * lanes;
+    S* const scratch = frame.scratch + (last_row - first_row) * deltas.stride;
     for (const DenseRun& run : dense_)
       kernels.accumulate_dense(run.weights(frame.gradient, first_row, last_row), deltas,
                                run.features_of(features), frame.starts_sum, scratch);
@@ -329,7 +385,7 @@ class LinearBlock final : public Block<S> {
   std::vector<SparseSegment<S>> segments_;
   std::vector<std::size_t> segments_begin_{0};
   std::vector<std::uint32_t> sparse_rows_;  ///< of features, or of binary units
-  bool reads_bits_ = false;
+  bool reads_bits_ = false, wants_slopes_ = false;
   DenseMessages<S> dense_messages_;
   GeneralMessages<S> general_messages_;
 };

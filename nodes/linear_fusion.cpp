@@ -30,8 +30,8 @@ void append(std::vector<FeatureRun>& runs, const FeatureRun& run, bool one_logit
     FeatureRun& last = runs.back();
     const std::size_t step = last.features == 1 ? run.parameter - last.parameter : last.step;
     if (last.feature_row + last.features == run.feature_row && are_equal(last.encoding, run.encoding) &&
-        last.parameter + last.features * step == run.parameter && (run.features == 1 || run.step == step) &&
-        (one_logit || last.logit_stride == run.logit_stride)) {
+        last.wants_slopes == run.wants_slopes && last.parameter + last.features * step == run.parameter &&
+        (run.features == 1 || run.step == step) && (one_logit || last.logit_stride == run.logit_stride)) {
       last.step = step;
       last.features += run.features;
       return;
@@ -51,7 +51,8 @@ ReadingUnit read(const Placement& at, const LinearLayout& layout, int unit) {
             .parameter = at.first_parameter + run.parameter,
             .logit_stride = run.logit_stride,
             .unit_row = parent.unit_row + static_cast<std::size_t>(run.first_unit),
-            .encoding = parent.shape.encoding ? &*parent.shape.encoding : nullptr},
+            .encoding = parent.shape.encoding ? &*parent.shape.encoding : nullptr,
+            .wants_slopes = parent.wants_slopes},
            at.shape.logits == 1);
   }
   return reading;

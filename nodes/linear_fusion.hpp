@@ -16,7 +16,8 @@ struct FeatureRun {
   std::size_t step = 1;                ///< from weight to weight
   std::size_t logit_stride = 0;        ///< from a weight to the same weight into the next logit
   std::size_t unit_row = 0;            ///< of the first feature, where the units are binary
-  const Encoding* encoding = nullptr;  ///< of the units; none: features of an input
+  const Encoding* encoding = nullptr;  ///< of the units; none: they are real-valued
+  bool wants_slopes = false;           ///< of deterministic units
 };
 
 /// One unit and what it reads, whichever nodes that belongs to.

@@ -7,6 +7,7 @@
 #endif
 
 #include <hindsight/nodes/linear_bits-inl.hpp>
+#include <hindsight/nodes/linear_functions-inl.hpp>
 #include <hindsight/nodes/linear_general_messages-inl.hpp>
 #include <hindsight/nodes/linear_gradients-inl.hpp>
 #include <hindsight/nodes/linear_messages-inl.hpp>
@@ -31,6 +32,10 @@ const LinearKernels<S>& linear_table() {
                                           .sum_subsets = sum_subsets<S>,
                                           .accumulate_bits = accumulate_bits<S>,
                                           .sum = sum<S>,
+                                          .activate = activate<S>,
+                                          .function_deltas = function_deltas<S>,
+                                          .backpropagate_dense = backpropagate_dense<S>,
+                                          .backpropagate_sparse = backpropagate_sparse<S>,
                                           .describe_for_dense = describe_for_dense<S>,
                                           .describe_for_sparse = describe_for_sparse<S>,
                                           .describe_for_general = describe_for_general<S>,

@@ -8,6 +8,7 @@
 #include <hindsight/core/block.hpp>
 #include <hindsight/core/ids.hpp>
 #include <hindsight/core/instruction_set.hpp>
+#include <hindsight/nodes/linear.hpp>
 
 namespace hindsight {
 
@@ -153,6 +154,16 @@ struct LinearKernels {
   void (*accumulate_bits)(S* gradient, const BinaryUnits<S>& units, const S* sums, S total, int lanes,
                           bool starts);
   S (*sum)(const S* values, int lanes);
+
+  /// Deterministic units: sums to values, and derivatives by the values to derivatives by the sums.
+  void (*activate)(Link link, S* row, int lanes);
+  void (*function_deltas)(Link link, const S* values, const S* slopes, int lanes, int samples, S* deltas);
+  /// slopes.row(j) += Σ_r weight[r][j]·deltas.row(r)
+  void (*backpropagate_dense)(const WeightRows<const S>& weights, const SampleRows<const S>& deltas,
+                              const SampleRows<S>& slopes);
+  /// slopes.row(feature_rows[j]) += weights[j]·deltas
+  void (*backpropagate_sparse)(const S* weights, std::span<const std::uint32_t> feature_rows, const S* deltas,
+                               const SampleRows<S>& slopes);
 
   /// Per group of 16 lanes: the child's mean m (of -1/+1), then its outcome s.
   void (*describe_for_dense)(const TellingChild<S>& child, std::size_t stride, int lanes,

@@ -65,10 +65,10 @@ void describe_for_sparse(const TellingChild<S>& child, std::size_t stride, int l
 /// tanh h as a fraction, for |h| up to the closed form's limit. In float, Lambert's continued fraction cut
 /// after nine terms, which is exact to 1e-9 there: a third of the cost of the general function.
 template <class S>
-struct Tanh {
+struct TanhFraction {
   Vector<S> numerator, denominator;
 
-  HWY_INLINE explicit Tanh(Vector<S> h) {
+  HWY_INLINE explicit TanhFraction(Vector<S> h) {
     const Tag<S> d;
     if constexpr (sizeof(S) == sizeof(float)) {
       const auto evaluate = [&](auto x, S c0, S c1, S c2, S c3, S c4) HWY_ATTR {
@@ -115,7 +115,7 @@ TableRange<S> make_dense_table(const WeightRows<const S>& weights, std::size_t f
       const auto within = hn::Le(hn::Abs(change), limit);
       all_within = hn::And(all_within, within);
       const auto h = hn::IfThenElseZero(within, change);
-      const Tanh<S> tanh(h);
+      const TanhFraction<S> tanh(h);
       const auto t = hn::Div(tanh.numerator, tanh.denominator);
       most = hn::Max(most, hn::Abs(h));
       product = hn::Mul(product, hn::NegMulAdd(t, t, one));
@@ -220,7 +220,7 @@ TableRange<S> make_sparse_table(std::span<const S> half_changes, S* table) {
     beyond = beyond || !hn::AllTrue(d, within);
     const auto h = hn::IfThenElseZero(within, change);
     most = hn::Max(most, hn::Abs(h));
-    const Tanh<S> tanh(h);
+    const TanhFraction<S> tanh(h);
     const auto twice = hn::Add(tanh.numerator, tanh.numerator);
     const auto rise = hn::Div(twice, hn::Sub(tanh.denominator, tanh.numerator)),
                fall = hn::Div(twice, hn::Add(tanh.denominator, tanh.numerator));

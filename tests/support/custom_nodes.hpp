@@ -49,13 +49,76 @@ struct SineVote {
         out[k * row + f + 1] += delta * std::sin(reading.features[f] + S(0.3));
     }
   }
+
+  template <class S>
+  void backpropagate(std::span<const S> theta, const Reading<S>& reading, std::span<const S> weights,
+                     std::span<S> out) const {
+    std::vector<S> log_prob(outcomes);
+    log_probs(theta, reading, std::span<S>(log_prob));
+    S total = 0;
+    for (const S weight : weights) total += weight;
+    const std::size_t row = reading.features.size() + 1;
+    for (std::size_t k = 0; k < outcomes; ++k)
+      for (std::size_t f = 0; f + 1 < row; ++f)
+        out[f] += softmax_gradient(weights[k], log_prob[k], total) * theta[k * row + f + 1] *
+                  std::cos(reading.features[f] + S(0.3));
+  }
 };
 
-static_assert(Node<SineVote>);
+static_assert(Node<SineVote> && BackpropagatingNode<SineVote>);
+
+/// A deterministic node as a user would write one: units that are sums of weighted squares, unit 1 with the
+/// sign turned.
+struct SquareSums {
+  static constexpr std::string_view kind = "SquareSums";
+  static constexpr std::size_t units = 2;
+
+  Shape shape(std::span<const ParentShape> parents) const {
+    std::size_t features = 0;
+    for (const ParentShape& parent : parents) features += parent.features();
+    return {.units = units, .parameters = {{"weights", units, features + 1}}};
+  }
+
+  template <class S>
+  void evaluate(std::span<const S> theta, const Reading<S>& reading, std::span<S> out) const {
+    const std::size_t row = reading.features.size() + 1;
+    for (std::size_t unit = 0; unit < units; ++unit) {
+      out[unit] = theta[unit * row];
+      for (std::size_t f = 0; f + 1 < row; ++f)
+        out[unit] += sign<S>(unit) * theta[unit * row + f + 1] * (reading.features[f] + S(0.5)) *
+                     (reading.features[f] + S(0.5));
+    }
+  }
+
+  template <class S>
+  void backpropagate(std::span<const S> theta, const Reading<S>& reading, std::span<const S> slopes,
+                     std::span<S> parameters, std::span<S> features) const {
+    const std::size_t row = reading.features.size() + 1;
+    for (std::size_t unit = 0; unit < units; ++unit) {
+      parameters[unit * row] += slopes[unit];
+      for (std::size_t f = 0; f + 1 < row; ++f) {
+        const S root = reading.features[f] + S(0.5);
+        parameters[unit * row + f + 1] += slopes[unit] * sign<S>(unit) * root * root;
+        features[f] += slopes[unit] * sign<S>(unit) * theta[unit * row + f + 1] * 2 * root;
+      }
+    }
+  }
+
+ private:
+  template <class S>
+  static S sign(std::size_t unit) {
+    return unit == 0 ? S(1) : S(-1);
+  }
+};
+
+static_assert(Function<SquareSums>);
 
 /// The same mathematics without blocks of its own: what runs is the generic block.
+template <class N>
+struct Plain;
+
 template <Node N>
-struct Plain {
+struct Plain<N> {
   N node;
   static constexpr bool reads_patterns = true;
 
@@ -69,8 +132,33 @@ struct Plain {
                   std::span<S> out) const {
     node.accumulate(theta, reading, weights, out);
   }
+  template <class S>
+  void backpropagate(std::span<const S> theta, const Reading<S>& reading, std::span<const S> weights,
+                     std::span<S> out) const requires BackpropagatingNode<N> {
+    node.backpropagate(theta, reading, weights, out);
+  }
   void initialise(const Initialisation& start, std::span<double> theta) const {
     node.initialise(start, theta);
+  }
+};
+
+template <Function F>
+struct Plain<F> {
+  F function;
+  static constexpr bool reads_patterns = true;
+
+  Shape shape(std::span<const ParentShape> parents) const { return function.shape(parents); }
+  template <class S>
+  void evaluate(std::span<const S> theta, const Reading<S>& reading, std::span<S> out) const {
+    function.evaluate(theta, reading, out);
+  }
+  template <class S>
+  void backpropagate(std::span<const S> theta, const Reading<S>& reading, std::span<const S> slopes,
+                     std::span<S> parameters, std::span<S> features) const {
+    function.backpropagate(theta, reading, slopes, parameters, features);
+  }
+  void initialise(const Initialisation& start, std::span<double> theta) const {
+    function.initialise(start, theta);
   }
 };
 

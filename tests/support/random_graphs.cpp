@@ -55,11 +55,12 @@ class Builder {
     layer_ = made_.inputs;
     std::vector<NodeId> next;
     for (int i = 0; i < options_.nodes; ++i) {
+      if (options_.functions && dice_.chance(0.5)) next.push_back(add_function(i));
       if (const auto node = add_node(i)) {
         made_.stochastic.push_back(*node);
         next.push_back(*node);
       }
-      if (next.size() == 2) layer_ = std::exchange(next, {});
+      if (next.size() >= 2) layer_ = std::exchange(next, {});
     }
     for (int i = 0; i < 1 + dice_.below(3); ++i) add_reward(i);
     return std::move(made_);
@@ -78,6 +79,7 @@ class Builder {
     if (options_.wiring == Wiring::any) {
       candidates = made_.inputs;
       candidates.insert(candidates.end(), made_.stochastic.begin(), made_.stochastic.end());
+      candidates.insert(candidates.end(), made_.functions.begin(), made_.functions.end());
     }
     std::vector<NodeId> parents;
     for (const NodeId candidate : candidates)
@@ -95,7 +97,7 @@ class Builder {
       std::vector<NodeId> discrete;
       double rows = 1;
       for (const NodeId parent : parents)
-        if (!graph.is_input(parent) && rows * joint_outcomes(graph, parent) <= 64) {
+        if (graph.is_stochastic(parent) && rows * joint_outcomes(graph, parent) <= 64) {
           discrete.push_back(parent);
           rows *= joint_outcomes(graph, parent);
         }
@@ -120,6 +122,21 @@ class Builder {
     return graph.add(name,
                      Bernoulli{.units = units, .values = values[static_cast<std::size_t>(dice_.below(3))]},
                      wire(dice_, graph, parents, units, options_.sparse));
+  }
+
+  NodeId add_function(int number) {
+    Graph& graph = made_.graph;
+    const std::string name = "f" + std::to_string(number);
+    const std::vector<NodeId> parents = pick_parents();
+    const int kind = dice_.below(5), units = 1 + dice_.below(3);
+    if (kind == 4) {
+      made_.functions.push_back(graph.add(name, SquareSums{}, {parents.begin(), parents.end()}));
+    } else {
+      const std::array<AnyNode, 4> kinds{Tanh{units}, Relu{units}, Sigmoid{units}, Identity{units}};
+      made_.functions.push_back(graph.add(name, kinds[static_cast<std::size_t>(kind)],
+                                          wire(dice_, graph, parents, units, options_.sparse)));
+    }
+    return made_.functions.back();
   }
 
   bool spend(double factor) {

@@ -34,16 +34,17 @@ enum class Wiring {
 struct RandomGraphOptions {
   Wiring wiring = Wiring::any;
   int nodes = 5;
-  bool sparse = true;  ///< patterns on some edges
-  bool custom = true;  ///< some SineVote and Table nodes
-  bool rows = false;   ///< two rows of inputs instead of one
+  bool sparse = true;      ///< patterns on some edges
+  bool custom = true;      ///< some SineVote and Table nodes
+  bool functions = false;  ///< some deterministic nodes, between any others
+  bool rows = false;       ///< two rows of inputs instead of one
   double most_states = 4096;
 };
 
 /// A graph with everything the oracle needs to judge it.
 struct RandomGraph {
   Graph graph;
-  std::vector<NodeId> inputs, stochastic;
+  std::vector<NodeId> inputs, stochastic, functions;
   std::vector<std::vector<double>> input_values;  ///< per input, row after row
   std::vector<RewardFunction> rewards;
   int input_rows = 1;

@@ -1,0 +1,244 @@
+#include "lab/statistics.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <numbers>
+#include <utility>
+
+#include <fmt/format.h>
+#include <hindsight/core/report.hpp>
+
+namespace hindsight::lab {
+namespace {
+
+/// The chance that |t| stays below √ν·tan θ, by the finite sums for whole ν (Abramowitz and
+/// Stegun, 26.7.3-4).
+double central_probability(double angle, int degrees_of_freedom) {
+  const double cosine = std::cos(angle);
+  const bool odd = degrees_of_freedom % 2 == 1;
+  double term = odd ? cosine : 1;
+  double sum = 0;
+  for (int i = odd ? 1 : 0; i < degrees_of_freedom - 1; i += 2) {
+    sum += term;
+    term *= cosine * cosine * (i + 1) / (i + 2);
+  }
+  const double scaled = std::sin(angle) * sum;
+  return odd ? (angle + scaled) * 2 / std::numbers::pi : scaled;
+}
+
+void require_same(const RunSettings& first, const RunSettings& other) {
+  const auto require = [&](const char* name, const auto& left, const auto& right) {
+    if (left != right)
+      refuse(
+          {.code = "results-mixed",
+           .message = fmt::format("results of {} with {} hidden layer{} differ in {}: '{}' and '{}'",
+                                  first.method, first.depth, first.depth == 1 ? "" : "s", name, left, right),
+           .help = {
+               fmt::format("keep the results of one choice of {}, and show the other by itself", name)}});
+  };
+  require("method", first.method, other.method);
+  require("depth", first.depth, other.depth);
+  require("data", first.data, other.data);
+  require("values", first.values, other.values);
+  require("optimizer", first.optimizer, other.optimizer);
+  require("units", first.units, other.units);
+  require("batch", first.batch, other.batch);
+}
+
+/// The longest runs, once it is sure that they belong to one experiment.
+std::vector<RunResult> runs_of_one_experiment(std::span<const RunResult> results) {
+  for (const RunResult& result : results) require_same(results.front().settings, result.settings);
+  return longest_runs(results);
+}
+
+int last_epoch(std::span<const RunResult> results) {
+  int last = 0;
+  for (const RunResult& result : results) last = std::max(last, result.settings.epochs);
+  return last;
+}
+
+const std::vector<double>& measured(const RunResult& result, Measure measure) {
+  switch (measure) {
+    case Measure::train_reward:
+      return result.train_reward;
+    case Measure::test_accuracy_mean:
+      return result.test_accuracy_mean;
+    case Measure::test_accuracy_sampled:
+      break;
+  }
+  return result.test_accuracy_sampled;
+}
+
+std::vector<RunResult> runs_at_rate(std::span<const RunResult> results, int exponent) {
+  std::vector<RunResult> runs;
+  for (const RunResult& result : results)
+    if (result.settings.rate_exponent == exponent) runs.push_back(result);
+  return runs;
+}
+
+/// For people, in the order of `known_methods`.
+constexpr std::array labels = {"HNCA", "REINFORCE", "backprop, tanh", "backprop, ReLU", "backprop, sigmoid"};
+
+}  // namespace
+
+double student_t(int degrees_of_freedom) {
+  if (degrees_of_freedom < 1)
+    refuse({.code = "statistics",
+            .message =
+                fmt::format("Student's t needs at least 1 degree of freedom, found {}", degrees_of_freedom),
+            .help = {"give at least two values"}});
+  double low = 0;
+  double high = std::numbers::pi / 2;
+  for (int i = 0; i < 60; ++i) {
+    const double middle = (low + high) / 2;
+    (central_probability(middle, degrees_of_freedom) < 0.95 ? low : high) = middle;
+  }
+  return std::sqrt(degrees_of_freedom) * std::tan(low);
+}
+
+Summary summarise(std::span<const double> values) {
+  Summary summary{.count = static_cast<int>(values.size())};
+  if (values.empty()) return summary;
+  for (const double value : values) summary.mean += value / summary.count;
+  if (values.size() == 1) return summary;
+  double squares = 0;
+  for (const double value : values) squares += (value - summary.mean) * (value - summary.mean);
+  summary.standard_error = std::sqrt(squares / (summary.count - 1) / summary.count);
+  summary.half_width = student_t(summary.count - 1) * summary.standard_error;
+  return summary;
+}
+
+std::vector<RunResult> longest_runs(std::span<const RunResult> results) {
+  std::map<RunSettings, const RunResult*> longest;
+  for (const RunResult& result : results) {
+    RunSettings key = result.settings;
+    key.epochs = 0;
+    const auto [at, is_new] = longest.emplace(std::move(key), &result);
+    if (!is_new && result.settings.epochs > at->second->settings.epochs) at->second = &result;
+  }
+  std::vector<RunResult> runs;
+  for (const auto& [key, run] : longest) runs.push_back(*run);
+  return runs;
+}
+
+std::optional<double> accuracy_at(const RunResult& result, int epoch) {
+  if (epoch < 1 || epoch > result.settings.epochs) return std::nullopt;
+  const std::vector<double>& accuracies = result.test_accuracy_sampled;
+  // A list that is too short belongs to a run that diverged.
+  return static_cast<std::size_t>(epoch) <= accuracies.size() ? accuracies[epoch - 1] : 0;
+}
+
+double final_accuracy(const RunResult& result) {
+  return accuracy_at(result, result.settings.epochs).value_or(0);
+}
+
+std::vector<RateScore> rate_scores(std::span<const RunResult> results, int epoch) {
+  std::map<int, RateScore> scores;
+  for (const RunResult& run : runs_of_one_experiment(results))
+    if (const std::optional<double> accuracy = accuracy_at(run, epoch))
+      scores[run.settings.rate_exponent].accuracies.push_back(*accuracy);
+  std::vector<RateScore> list;
+  for (auto& [exponent, score] : scores) {
+    score.exponent = exponent;
+    score.summary = summarise(score.accuracies);
+    list.push_back(std::move(score));
+  }
+  return list;
+}
+
+std::optional<BestRate> best_rate(std::span<const RunResult> results, int epoch) {
+  // Less than any digit of an accuracy, more than what rounding does to a sum of them.
+  constexpr double rounding = 1e-9;
+  const std::vector<RateScore> scores = rate_scores(results, epoch);
+  const Summary* best = nullptr;
+  for (const RateScore& score : scores)
+    if (!best || score.summary.mean >= best->mean - rounding) best = &score.summary;
+  for (auto score = scores.rbegin(); score != scores.rend(); ++score)
+    if (const Summary& summary = score->summary; summary.mean >= best->mean - best->standard_error - rounding)
+      return BestRate{score->exponent, summary.mean, summary.standard_error, summary.count};
+  return std::nullopt;
+}
+
+std::vector<Summary> mean_curve(std::span<const RunResult> results, Measure measure) {
+  std::vector<RunResult> runs = runs_of_one_experiment(results);
+  if (runs.empty()) return {};
+  for (const RunResult& run : runs)
+    if (run.settings.rate_exponent != runs.front().settings.rate_exponent)
+      refuse(
+          {.code = "results-mixed",
+           .message = fmt::format("a curve over seeds needs runs of one learning rate, found 2^{} and 2^{}",
+                                  runs.front().settings.rate_exponent, run.settings.rate_exponent),
+           .help = {"keep the runs of one rate, for example that of best_rate(results, epoch)"}});
+  const int epochs = last_epoch(runs);
+  std::erase_if(runs, [&](const RunResult& run) { return run.settings.epochs < epochs; });
+  std::vector<Summary> curve;
+  std::vector<double> values(runs.size());
+  for (std::size_t epoch = 0; epoch < static_cast<std::size_t>(epochs); ++epoch) {
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+      const std::vector<double>& by_epoch = measured(runs[i], measure);
+      values[i] = epoch < by_epoch.size() ? by_epoch[epoch] : 0;
+    }
+    curve.push_back(summarise(values));
+  }
+  return curve;
+}
+
+std::optional<int> epochs_to(std::span<const RunResult> results, double reward) {
+  const std::vector<Summary> curve = mean_curve(results, Measure::train_reward);
+  const auto reached =
+      std::find_if(curve.begin(), curve.end(), [&](const Summary& epoch) { return epoch.mean >= reward; });
+  if (reached == curve.end()) return std::nullopt;
+  return static_cast<int>(reached - curve.begin()) + 1;
+}
+
+Experiment evaluate(std::span<const RunResult> results) {
+  const std::vector<RunResult> runs = longest_runs(results);
+  if (runs.empty()) return {};
+  const RunSettings& any = runs.front().settings;
+  Experiment experiment{
+      .common_epoch = any.epochs, .lowest_rate = any.rate_exponent, .highest_rate = any.rate_exponent};
+  std::map<std::pair<int, std::size_t>, std::vector<RunResult>> groups;
+  for (const RunResult& run : runs) {
+    const auto method = std::find(known_methods().begin(), known_methods().end(), run.settings.method);
+    if (method == known_methods().end()) continue;
+    groups[{run.settings.depth, method - known_methods().begin()}].push_back(run);
+    experiment.common_epoch = std::min(experiment.common_epoch, run.settings.epochs);
+    experiment.lowest_rate = std::min(experiment.lowest_rate, run.settings.rate_exponent);
+    experiment.highest_rate = std::max(experiment.highest_rate, run.settings.rate_exponent);
+  }
+  for (const auto& [key, group] : groups) {
+    const auto [depth, method] = key;
+    MethodOutcome outcome{.method = method, .label = labels.at(method)};
+    outcome.scores = rate_scores(group, experiment.common_epoch);
+    outcome.best = best_rate(group, last_epoch(group)).value_or(BestRate{});
+    const std::vector<RunResult> best_runs = runs_at_rate(group, outcome.best.exponent);
+    outcome.curve = mean_curve(best_runs, Measure::test_accuracy_sampled);
+    outcome.epochs_to_90 = epochs_to(best_runs, 0.9);
+    experiment.labels.emplace(method, outcome.label);
+    experiment.epochs = std::max(experiment.epochs, outcome.curve.size());
+    experiment.lowest_end = std::min(experiment.lowest_end, outcome.curve.back().mean);
+    experiment.by_depth[depth].push_back(std::move(outcome));
+  }
+  return experiment;
+}
+
+std::string results_table(std::span<const RunResult> results) {
+  std::string table =
+      "| hidden layers | method | best rate | seeds | epochs | final accuracy (%) | epochs to 90 % reward |\n"
+      "|---:|:---|---:|---:|---:|---:|---:|\n";
+  const Experiment experiment = evaluate(results);
+  for (const auto& [depth, methods] : experiment.by_depth)
+    for (const MethodOutcome& outcome : methods) {
+      const Summary& last = outcome.curve.back();
+      std::string accuracy = fmt::format("{:.2f}", 100 * last.mean);
+      if (last.count > 1) accuracy += fmt::format(" ± {:.2f}", 100 * last.half_width);
+      table += fmt::format("| {} | {} | 2^{} | {} | {} | {} | {} |\n", depth, outcome.label,
+                           outcome.best.exponent, last.count, outcome.curve.size(), accuracy,
+                           outcome.epochs_to_90 ? std::to_string(*outcome.epochs_to_90) : "not reached");
+    }
+  return table;
+}
+
+}  // namespace hindsight::lab

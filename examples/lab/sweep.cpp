@@ -1,0 +1,186 @@
+#include "lab/sweep.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cmath>
+#include <exception>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <thread>
+
+#include <fmt/format.h>
+
+#include "lab/atomic_file.hpp"
+#include "lab/interrupt.hpp"
+#include "lab/statistics.hpp"
+#include "lab/training.hpp"
+#include "progress_bar.hpp"
+
+namespace hindsight::lab {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+RunSettings settings_of(const SweepPlan& plan, const std::string& method, int depth) {
+  return {.data = plan.data,
+          .method = method,
+          .values = plan.values,
+          .optimizer = plan.optimizer,
+          .depth = depth,
+          .units = plan.units,
+          .batch = plan.batch};
+}
+
+void add_seeds(std::vector<RunSettings>& runs, RunSettings run, int rate, int seeds, int epochs) {
+  run.rate_exponent = rate;
+  run.epochs = epochs;
+  for (run.seed = 0; run.seed < seeds; ++run.seed) runs.push_back(run);
+}
+
+/// One whole run; none if it was interrupted.
+std::optional<RunResult> execute(const RunSettings& settings, const Dataset& data,
+                                 const std::function<void(int epochs)>& progress) {
+  const Clock::time_point start = Clock::now();
+  const Network network =
+      layered_network({.hidden = std::vector(static_cast<std::size_t>(settings.depth), settings.units),
+                       .method = settings.method,
+                       .values = settings.values},
+                      data.train.features(), data.train.classes);
+  Training training(network, data,
+                    {.rate = std::ldexp(1.0, settings.rate_exponent),
+                     .optimizer = settings.optimizer,
+                     .batch = settings.batch,
+                     .seed = static_cast<std::uint64_t>(settings.seed)});
+  RunResult result{.settings = settings};
+  try {
+    while (training.completed_epochs() < settings.epochs) {
+      const Clock::time_point began = Clock::now();
+      while (!training.epoch_is_complete()) {
+        if (was_interrupted()) return std::nullopt;
+        training.step();
+      }
+      training.finish_epoch(seconds_since(began));
+      progress(1);
+    }
+  } catch (const Error&) {
+    result.diverged = true;
+    progress(settings.epochs - training.completed_epochs());
+  }
+  for (const EpochMetrics& epoch : training.metrics()) {
+    result.train_reward.push_back(epoch.train_reward);
+    result.test_accuracy_sampled.push_back(epoch.test_accuracy_sampled);
+    result.test_accuracy_mean.push_back(epoch.test_accuracy_mean);
+  }
+  result.seconds = seconds_since(start);
+  return result;
+}
+
+/// Shares the runs out among threads; the first problem that is not a divergence ends them all.
+class Crew {
+ public:
+  Crew(const Dataset& data, const SweepOptions& options) : data_(data), options_(options) {}
+
+  bool run(const std::string& label, const std::vector<RunSettings>& runs) {
+    std::vector<RunSettings> missing;
+    for (const RunSettings& settings : runs)
+      if (!std::filesystem::exists(options_.results / file_name(settings))) missing.push_back(settings);
+    if (missing.size() < runs.size())
+      fmt::print("{}: {} of {} runs are there already\n", label, runs.size() - missing.size(), runs.size());
+    if (missing.empty()) return true;
+    std::int64_t epochs = 0;
+    for (const RunSettings& settings : missing) epochs += settings.epochs;
+    ProgressBar bar(label, epochs);
+    std::atomic<std::size_t> next = 0, done = 0;
+    const auto work = [&] {
+      for (std::size_t i = next++; i < missing.size() && !was_interrupted() && !problem_; i = next++) {
+        try {
+          const auto result = execute(missing[i], data_, [&](int some) {
+            const std::lock_guard lock(mutex_);
+            bar.advance([&] { return fmt::format("{} of {} runs", done.load(), missing.size()); }, some);
+          });
+          if (!result) return;
+          write_atomically(options_.results / file_name(missing[i]), to_json_line(*result) + "\n");
+          ++done;
+        } catch (...) {
+          const std::lock_guard lock(mutex_);
+          if (!problem_) problem_ = std::current_exception();
+        }
+      }
+    };
+    const int workers = options_.workers > 0
+                            ? options_.workers
+                            : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+    std::vector<std::thread> threads;
+    for (int i = 0; i < workers; ++i) threads.emplace_back(work);
+    for (std::thread& thread : threads) thread.join();
+    if (problem_) std::rethrow_exception(problem_);
+    return !was_interrupted();
+  }
+
+ private:
+  const Dataset& data_;
+  const SweepOptions& options_;
+  std::mutex mutex_;
+  std::exception_ptr problem_;
+};
+
+}  // namespace
+
+std::string file_name(const RunSettings& settings) {
+  return fmt::format("{}-{}-{}-{}-d{}-u{}-b{}-lr{}-s{}-e{}.json",
+                     settings.data.substr(settings.data.rfind('/') + 1), settings.method, settings.values,
+                     settings.optimizer, settings.depth, settings.units, settings.batch,
+                     settings.rate_exponent, settings.seed, settings.epochs);
+}
+
+std::vector<RunSettings> exploration(const SweepPlan& plan) {
+  std::vector<RunSettings> runs;
+  for (const int depth : plan.depths)
+    for (const std::string& method : plan.methods)
+      for (const int rate : plan.rates)
+        add_seeds(runs, settings_of(plan, method, depth), rate, plan.seeds, plan.epochs);
+  return runs;
+}
+
+std::vector<RunSettings> refinement(const SweepPlan& plan, const std::vector<RunResult>& explored) {
+  std::vector<RunSettings> runs;
+  for (const int depth : plan.depths)
+    for (const std::string& method : plan.methods) {
+      std::vector<RunResult> group;
+      for (const RunResult& result : explored)
+        if (result.settings.depth == depth && result.settings.method == method &&
+            result.settings.epochs == plan.epochs && result.settings.seed < plan.seeds)
+          group.push_back(result);
+      const auto best = best_rate(group, plan.epochs);
+      if (!best)
+        refuse({.code = "sweep-incomplete",
+                .message = fmt::format("{} with {} hidden layers has not been explored", method, depth),
+                .help = {"run the sweep again: finished runs are not repeated"}});
+      const RunSettings run = settings_of(plan, method, depth);
+      add_seeds(runs, run, best->exponent, plan.best_seeds, plan.best_epochs);
+      for (const int neighbour : {best->exponent - 1, best->exponent + 1})
+        add_seeds(runs, run, neighbour, plan.neighbour_seeds, plan.neighbour_epochs);
+    }
+  return runs;
+}
+
+bool run_sweep(const SweepPlan& plan, const SweepOptions& options) {
+  std::filesystem::create_directories(options.results);
+  const Dataset data = load_dataset(plan.data);
+  Crew crew(data, options);
+  const std::vector<RunSettings> explored = exploration(plan);
+  if (!crew.run("explore", explored)) return false;
+  if (plan.best_seeds == 0 && plan.neighbour_seeds == 0) return true;
+  std::vector<RunResult> results;
+  for (const RunSettings& settings : explored)
+    results.push_back(parse_result(read_file(options.results / file_name(settings)), file_name(settings)));
+  return crew.run("refine", refinement(plan, results));
+}
+
+}  // namespace hindsight::lab

@@ -1,0 +1,131 @@
+#include "lab/training.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+namespace hindsight::lab {
+namespace {
+
+constexpr int test_batch = 256;
+/// Of the random numbers; training draws from stream 0.
+constexpr std::uint32_t test_stream = 1;
+
+std::variant<Sgd, Adam> make_optimizer(const TrainingOptions& options) {
+  if (!std::isfinite(options.rate) || options.rate <= 0)
+    refuse({.code = "option",
+            .message = fmt::format("a learning rate of {} does not learn", options.rate),
+            .help = {"--lr 0.0625"}});
+  if (options.optimizer == "sgd") return Sgd{{.rate = options.rate}};
+  if (options.optimizer == "adam") return Adam{{.rate = options.rate}};
+  refuse({.code = "option",
+          .message = fmt::format("there is no optimizer '{}'", options.optimizer),
+          .help = {"--optimizer one of: sgd, adam"}});
+}
+
+}  // namespace
+
+Training::Training(const Network& network, const Dataset& data, const TrainingOptions& options)
+    : network_(network),
+      data_(data),
+      test_passes_(options.test_passes),
+      model_(compile(network.graph, {.seed = options.seed, .instructions = options.instructions})),
+      run_(model_.workspace(options.batch, {.threads = options.threads})),
+      test_run_(model_.workspace(test_batch, {.threads = options.threads})),
+      optimizer_(make_optimizer(options)),
+      batches_(data.train, options.batch, options.seed),
+      rewards_(static_cast<std::size_t>(options.batch)),
+      test_pixels_(static_cast<std::size_t>(test_batch) * static_cast<std::size_t>(data.test.features())) {}
+
+void Training::step() {
+  batches_.next();
+  model_.forward(run_, {{network_.input, batches_.pixels()}});
+  const MatrixView<const Outcome> chosen = run_.outcomes(network_.output);
+  const std::span<const int> labels = batches_.labels();
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    rewards_[i] = chosen(static_cast<std::ptrdiff_t>(i)) == labels[i] ? 1.0F : 0.0F;
+    reward_sum_ += static_cast<double>(rewards_[i]);
+  }
+  model_.backward(run_, {{network_.reward, std::span(rewards_).first(labels.size())}});
+  std::visit([&](auto& optimizer) { optimizer.step(model_.parameters(), run_.gradient()); }, optimizer_);
+}
+
+std::uint64_t Training::samples_of_epoch() const {
+  const std::uint64_t all = static_cast<std::uint64_t>(batches_.position().batch) * rewards_.size();
+  return std::min(all, static_cast<std::uint64_t>(data_.train.count()));
+}
+
+double Training::mean_reward() const {
+  return reward_sum_ / static_cast<double>(std::max<std::uint64_t>(samples_of_epoch(), 1));
+}
+
+const EpochMetrics& Training::finish_epoch(double seconds) {
+  EpochMetrics metrics{.train_reward = mean_reward(),
+                       .samples_per_s = static_cast<double>(data_.train.count()) / std::max(seconds, 1e-9)};
+  classify(metrics);
+  metrics_.push_back(metrics);
+  batches_.seek({batches_.position().epoch + 1, 0});
+  reward_sum_ = 0;
+  return metrics_.back();
+}
+
+void Training::classify(EpochMetrics& metrics) {
+  const LabelledImages& images = data_.test;
+  const std::ptrdiff_t classes = images.classes;
+  int right_drawn = 0, right_on_average = 0;
+  // Every epoch draws anew, and so does every batch of test images.
+  test_run_.seek({.stream = test_stream, .step = static_cast<std::uint32_t>(metrics_.size()) << 16U});
+  for (int first = 0; first < images.count(); first += test_batch) {
+    const int count = std::min(test_batch, images.count() - first);
+    for (int i = 0; i < count; ++i)
+      copy_pixels(images.image(first + i),
+                  test_pixels_.data() + static_cast<std::ptrdiff_t>(i) * images.features());
+    std::vector<double> probabilities(static_cast<std::size_t>(count * classes), 0.0);
+    for (int pass = 0; pass < test_passes_; ++pass) {
+      model_.forward(test_run_, {{network_.input, {test_pixels_.data(), count, images.features()}}});
+      const auto chosen = test_run_.outcomes(network_.output);
+      const auto log_probs = test_run_.log_probs(network_.output);
+      for (int i = 0; i < count; ++i) {
+        right_drawn += chosen(i) == images.labels[static_cast<std::size_t>(first + i)] ? 1 : 0;
+        for (std::ptrdiff_t k = 0; k < classes; ++k)
+          probabilities[static_cast<std::size_t>(i * classes + k)] +=
+              std::exp(static_cast<double>(log_probs(i, k)));
+      }
+    }
+    for (int i = 0; i < count; ++i) {
+      const auto row = probabilities.begin() + i * classes;
+      const auto likeliest = std::max_element(row, row + classes) - row;
+      right_on_average += likeliest == images.labels[static_cast<std::size_t>(first + i)] ? 1 : 0;
+    }
+  }
+  metrics.test_accuracy_sampled = static_cast<double>(right_drawn) / images.count() / test_passes_;
+  metrics.test_accuracy_mean = static_cast<double>(right_on_average) / images.count();
+}
+
+TrainingState Training::state() const {
+  TrainingState state{.parameters = {model_.parameters().begin(), model_.parameters().end()},
+                      .adam = {},
+                      .stream = run_.position(),
+                      .data = batches_.position(),
+                      .reward_sum = reward_sum_,
+                      .metrics = metrics_};
+  if (const Adam* adam = std::get_if<Adam>(&optimizer_)) state.adam = adam->state();
+  return state;
+}
+
+void Training::restore(TrainingState state) {
+  if (state.parameters.size() != model_.parameters().size())
+    refuse({.code = "checkpoint-mismatch",
+            .message = fmt::format("the checkpoint holds {} parameters; this network has {}",
+                                   state.parameters.size(), model_.parameters().size()),
+            .help = {"resume with the options of the run that wrote it"}});
+  std::copy(state.parameters.begin(), state.parameters.end(), model_.parameters().begin());
+  if (Adam* adam = std::get_if<Adam>(&optimizer_)) adam->restore(std::move(state.adam));
+  run_.seek(state.stream);
+  batches_.seek(state.data);
+  reward_sum_ = state.reward_sum;
+  metrics_ = std::move(state.metrics);
+}
+
+}  // namespace hindsight::lab

@@ -1,0 +1,83 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include <hindsight/hindsight.hpp>
+
+#include "lab/batches.hpp"
+#include "lab/dataset.hpp"
+#include "lab/network.hpp"
+
+namespace hindsight::lab {
+
+struct TrainingOptions {
+  double rate = 0.0625;
+  std::string optimizer = "sgd";  ///< or adam
+  int batch = 16;
+  std::uint64_t seed = 0;
+  int threads = 1;
+  int test_passes = 4;  ///< times that every test image is classified
+  std::optional<InstructionSet> instructions = {};
+};
+
+/// What one epoch came to.
+struct EpochMetrics {
+  double train_reward = 0;           ///< mean over the epoch's samples, as they were drawn
+  double test_accuracy_sampled = 0;  ///< of classes drawn by the network, over all passes
+  double test_accuracy_mean = 0;     ///< of the likeliest class, its probability averaged over the passes
+  double samples_per_s = 0;          ///< of training alone
+};
+
+/// Everything that a run has come to be: what it takes to go on bit by bit as if it had never stopped.
+struct TrainingState {
+  std::vector<float> parameters;
+  Adam::State adam;
+  StreamPosition stream;
+  DataPosition data;
+  double reward_sum = 0;  ///< of the epoch that is running
+  std::vector<EpochMetrics> metrics;
+};
+
+/// One network learning one data set, batch by batch. Refers to both.
+class Training {
+ public:
+  Training(const Network& network, const Dataset& data, const TrainingOptions& options);
+
+  /// One batch. Throws Error if learning has diverged.
+  void step();
+  bool epoch_is_complete() const { return batches_.position().batch == batches_per_epoch(); }
+  /// Closes the epoch: classifies the test images and remembers the metrics. `seconds` is what its training
+  /// took.
+  const EpochMetrics& finish_epoch(double seconds);
+
+  std::uint32_t batches_per_epoch() const { return static_cast<std::uint32_t>(batches_.per_epoch()); }
+  int completed_epochs() const { return static_cast<int>(metrics_.size()); }
+  std::span<const EpochMetrics> metrics() const { return metrics_; }
+  /// Of the epoch that is running.
+  double mean_reward() const;
+  std::uint64_t samples_of_epoch() const;
+  const Model& model() const { return model_; }
+
+  TrainingState state() const;
+  void restore(TrainingState state);
+
+ private:
+  void classify(EpochMetrics& metrics);
+
+  const Network& network_;
+  const Dataset& data_;
+  int test_passes_;
+  Model model_;
+  Workspace run_, test_run_;
+  std::variant<Sgd, Adam> optimizer_;
+  Batches batches_;
+  std::vector<float> rewards_, test_pixels_;
+  double reward_sum_ = 0;
+  std::vector<EpochMetrics> metrics_;
+};
+
+}  // namespace hindsight::lab

@@ -1,0 +1,98 @@
+#include <hindsight/graph/reevaluation.hpp>
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+
+namespace hindsight {
+
+double reevaluation_cost(const Graph& graph, NodeId node, const Downstream& below) {
+  double each = 0;
+  if (!below.children.empty())
+    for (const auto* nodes : {&below.functions, &below.children})
+      for (const NodeId at : *nodes) each += static_cast<double>(graph.shape(at).parameter_count());
+  const Shape& shape = graph.shape(node);
+  return each * shape.units * (shape.outcomes() - 1);
+}
+
+template <class S>
+Reevaluation<S>::Reevaluation(const Placement& node, const Downstream& below,
+                              std::span<const Placement> placements,
+                              std::span<const std::optional<AnyNode>> nodes)
+    : node_(node) {
+  std::map<std::type_index, std::vector<AnyNode::Placed>> by_kind;
+  const auto place = [&](const std::vector<NodeId>& ids, std::vector<Placement>& placed) {
+    placed.reserve(ids.size());
+    for (const NodeId id : ids) {
+      const auto index = static_cast<std::size_t>(id.index);
+      Placement& at = placed.emplace_back(placements[index]);
+      for (ParentPlace& parent : at.parents) parent.wants_messages = parent.wants_slopes = false;
+      by_kind[nodes[index]->type()].push_back({&*nodes[index], &at});
+    }
+  };
+  place(below.functions, functions_);
+  place(below.children, children_);
+  for (const auto& of_kind : by_kind) {
+    Blocks<S> lowered = AnyNode::lower<S>(of_kind.second);
+    std::move(lowered.begin(), lowered.end(), std::back_inserter(blocks_));
+  }
+  std::stable_sort(blocks_.begin(), blocks_.end(),
+                   [](const auto& a, const auto& b) { return a->level() < b->level(); });
+}
+
+template <class S>
+void Reevaluation<S>::show(const Frame<S>& trial, std::size_t unit, const Outcome* outcomes) const {
+  const Encoding& encoding = node_.shape.encoding;
+  std::copy_n(outcomes, trial.lanes, trial.outcome(node_.unit_row + unit));
+  write_features(trial, encoding, outcomes,
+                 trial.feature(node_.feature_row + unit * static_cast<std::size_t>(encoding.width)));
+  if (!trial.outcome_bits) return;
+  std::uint64_t& word = trial.outcome_bits[node_.unit_row + unit] = 0;
+  for (int i = 0; i < trial.lanes; ++i) word |= static_cast<std::uint64_t>(outcomes[i] != 0) << i;
+}
+
+template <class S>
+void Reevaluation<S>::send(const Frame<S>& actual, const Frame<S>& trial) const {
+  const Outcome outcomes = node_.shape.outcomes();
+  for (std::size_t unit = 0; unit < static_cast<std::size_t>(node_.shape.units); ++unit) {
+    const Outcome* const sampled = actual.outcome(node_.unit_row + unit);
+    // Every sample tries the outcome that is `shift` further than its own.
+    for (Outcome shift = 1; shift < outcomes; ++shift) {
+      Outcome tried[chunk_samples];
+      for (int i = 0; i < actual.lanes; ++i) tried[i] = (sampled[i] + shift) % outcomes;
+      show(trial, unit, tried);
+      for (const auto& block : blocks_) block->forward(trial);
+      for (const Placement& child : children_) {
+        const auto child_outcomes = static_cast<std::size_t>(child.shape.outcomes());
+        for (std::size_t u = 0; u < static_cast<std::size_t>(child.shape.units); ++u)
+          for (int i = 0; i < actual.samples; ++i) {
+            const std::size_t row = child.table_row + u * child_outcomes +
+                                    static_cast<std::size_t>(actual.outcome(child.unit_row + u)[i]);
+            actual.evidence_of(node_.table_row + unit * static_cast<std::size_t>(outcomes) +
+                               static_cast<std::size_t>(tried[i]))[i] +=
+                trial.log_prob(row)[i] - actual.log_prob(row)[i];
+          }
+      }
+    }
+    show(trial, unit, sampled);
+  }
+  for (const Placement& function : functions_)
+    for (std::size_t u = 0; u < static_cast<std::size_t>(function.shape.units); ++u)
+      std::copy_n(actual.feature(function.feature_row + u), actual.lanes,
+                  trial.feature(function.feature_row + u));
+}
+
+template <class S>
+ScratchSize Reevaluation<S>::scratch(int lanes) const {
+  ScratchSize most;
+  for (const auto& block : blocks_) {
+    const ScratchSize wanted = block->scratch(lanes);
+    most = {std::max(most.scalars, wanted.scalars), std::max(most.outcomes, wanted.outcomes)};
+  }
+  return most;
+}
+
+template class Reevaluation<float>;
+template class Reevaluation<double>;
+
+}  // namespace hindsight
