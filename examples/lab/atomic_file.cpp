@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <optional>
 #include <system_error>
 #include <utility>
 
@@ -56,6 +57,8 @@ std::string help_after(int error, const path& folder) {
       return fmt::format("df -h '{}'   # shows the space that is left", folder.string());
     case EFBIG:
       return "ulimit -f unlimited   # lifts the limit on the size of a file, unless the file system has one";
+    case EIO:
+      return "dmesg | tail   # shows what the disk reports";
     default:
       return fmt::format("ls -ld '{}'   # shows who may write there", folder.string());
   }
@@ -159,22 +162,34 @@ path without_links(const path& file) {
   return target;
 }
 
+struct Failure {
+  const char* step;
+  int error;
+};
+
+/// Tells of a failure instead of throwing it: in a program that does not catch what is thrown, no destructor
+/// would run, and the temporary file would stay.
+std::optional<Failure> replace(const path& target, mode_t mode, std::string_view bytes) {
+  const Descriptor folder(
+      uninterrupted([&] { return ::open(folder_of(target).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); }));
+  if (!folder.valid()) return Failure{"opening its folder", errno};
+  TemporaryFile temporary(folder.number(), mode);
+  if (!temporary.file().valid()) return Failure{"creating a temporary file beside it", errno};
+  if (!write_all(temporary.file(), bytes) || !synchronise(temporary.file()))
+    return Failure{"storing its new content", errno};
+  if (!temporary.rename_to(target.filename())) return Failure{"taking the old file's place", errno};
+  // Some file systems cannot synchronise folders and say so by EINVAL: they offer nothing safer.
+  if (!synchronise(folder) && errno != EINVAL)
+    return Failure{"synchronising its folder, where the new content is not safe yet", errno};
+  return std::nullopt;
+}
+
 }  // namespace
 
 void write_atomically(const path& file, std::string_view bytes) {
   const mode_t mode = mode_for(file);
-  const path target = without_links(file);
-  const Descriptor folder(
-      uninterrupted([&] { return ::open(folder_of(target).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); }));
-  if (!folder.valid()) refuse_step(file, "opening its folder", errno);
-  TemporaryFile temporary(folder.number(), mode);
-  if (!temporary.file().valid()) refuse_step(file, "creating a temporary file beside it", errno);
-  if (!write_all(temporary.file(), bytes) || !synchronise(temporary.file()))
-    refuse_step(file, "storing its new content", errno);
-  if (!temporary.rename_to(target.filename())) refuse_step(file, "taking the old file's place", errno);
-  // Some file systems cannot synchronise folders and say so by EINVAL: they offer nothing safer.
-  if (!synchronise(folder) && errno != EINVAL)
-    refuse_step(file, "its new content is in place, but may be lost with the power", errno);
+  if (const auto failure = replace(without_links(file), mode, bytes))
+    refuse_step(file, failure->step, failure->error);
 }
 
 std::string read_file(const path& file, std::size_t limit) {

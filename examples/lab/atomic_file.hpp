@@ -11,7 +11,8 @@ namespace hindsight::lab {
 /// now or after a restart, finds all of the old content or all of the new.
 ///
 /// A link is followed and stays; an old file's permissions are kept, unless the process's mask forbids them.
-/// Refused with "file-not-written", and with the old content in place, when the new cannot be stored.
+/// Refused with "file-not-written" when the new content cannot be stored. The old is then still in place, or
+/// the new already is if only the folder could not be synchronised, and nothing is left beside it.
 void write_atomically(const std::filesystem::path& file, std::string_view bytes);
 
 inline constexpr std::size_t default_read_limit = std::size_t{1} << 30U;

@@ -7,12 +7,14 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cerrno>
 #include <cmath>
 #include <cstdlib>
 #include <fstream>
-#include <string_view>
+#include <iterator>
 #include <system_error>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -56,11 +58,14 @@ std::string one_line(const std::string& text, std::size_t shown = 100) {
   return line.substr(0, shown) + "…";
 }
 
-/// Between single quotes gnuplot takes everything as it stands, but for the quote itself.
+/// A text for gnuplot. By their numbers, none of its special characters is special: not even quotes that
+/// meet.
 std::string quoted(const std::string& text) {
   std::string result;
-  for (const char c : one_line(text)) result += c == '\'' ? "''" : std::string(1, c);
-  return '\'' + result + '\'';
+  for (const unsigned char c : one_line(text))
+    result +=
+        std::isalnum(c) || c >= 0x80 ? std::string(1, static_cast<char>(c)) : fmt::format("\\{:03o}", c);
+  return '"' + result + '"';
 }
 
 using Rows = std::vector<std::vector<double>>;
@@ -70,51 +75,55 @@ using Rows = std::vector<std::vector<double>>;
 class Drawing {
  public:
   Drawing() {
-    std::error_code problem;
-    std::string name = (fs::temp_directory_path(problem) / "hindsight-figure-XXXXXX").string();
-    if (problem) refuse_write(name, problem.message());
-    if (!mkdtemp(name.data())) refuse_write(name, reason_of(errno));
+    std::string name = (fs::temp_directory_path(problem_) / "hindsight-figure-XXXXXX").string();
+    if (problem_ || !mkdtemp(name.data())) refuse_write(name, reason_of(problem_ ? problem_.value() : errno));
     folder_ = name;
   }
   Drawing(const Drawing&) = delete;
   Drawing& operator=(const Drawing&) = delete;
-  ~Drawing() {
-    std::error_code ignored;
-    fs::remove_all(folder_, ignored);
+  ~Drawing() { fs::remove_all(folder_, problem_); }
+
+  template <class... Parts>
+  void add(fmt::format_string<Parts...> commands, Parts&&... parts) {
+    fmt::format_to(std::back_inserter(commands_), commands, std::forward<Parts>(parts)...);
+    commands_ += '\n';
   }
-
-  void add(const std::string& commands) { commands_ += commands + '\n'; }
-
-  /// Labels and arrows are for this panel only.
-  void plot(const std::vector<std::string>& elements) {
-    add(fmt::format("plot {}\nunset label\nunset arrow", fmt::join(elements, ", ")));
-  }
-
-  /// Writes a file and gives its quoted name.
-  std::string data(const Rows& rows) {
+  /// Rows for the next plot and how to draw them, in gnuplot's words. Without rows there is nothing to draw.
+  void series(const Rows& rows, const std::string& how) {
+    if (rows.empty()) return;
     const std::string name = fmt::format("data_{}", files_++);
     std::string text;
     for (const std::vector<double>& row : rows) text += fmt::format("{}\n", fmt::join(row, " "));
     write(folder_ / name, text);
-    return quoted(name);
+    plots_ += fmt::format("{}'{}' using {}", plots_.empty() ? "plot " : ", ", name, how);
+  }
+  /// Draws the series added since the last plot; labels and arrows are for this panel only.
+  void plot() { add("{}\nunset label\nunset arrow", std::exchange(plots_, {})); }
+  /// By hand, since gnuplot's own legends break into lines as they like. Lengths are in parts of the figure.
+  void legend(double x, double y, double sample, std::size_t line_type, const std::string& text) {
+    add("set arrow from screen {0},screen {2} to screen {1},screen {2} nohead lt {3} lw 2\n"
+        "set label '' at screen {4},screen {2} point lt {3} ps 1.2*point_size\n"
+        "set label '{6}' at screen {5},screen {2} left",
+        x, x + sample, y, line_type, x + sample / 2, x + 1.25 * sample, text);
   }
 
-  void draw(int width, int height, const fs::path& path) const {
+  void draw(int width, int height, const fs::path& path) {
     // By the name of that font every reader of an SVG has one.
-    const std::string script = fmt::format(
-        "set encoding utf8\nset terminal svg size {0},{1} dynamic font 'sans-serif,14' background '#ffffff'\n"
-        "point_size = 0.6\nset output 'figure.svg'\n{4}set output\nreset\n"
-        "set terminal pngcairo size {2},{3} font 'sans-serif,14' fontscale 1.5 linewidth 2 pointscale 2\n"
-        "point_size = 0.8\nset output 'figure.png'\n{4}set output\n",
-        width, height, 2 * width, 2 * height, commands_);
-    write(folder_ / "figure.gp", script);
+    write(
+        folder_ / "figure.gp",
+        fmt::format(
+            "set encoding utf8\n"
+            "set terminal svg size {0},{1} dynamic font 'sans-serif,14' background '#ffffff'\n"
+            "point_size = 0.6\nset output 'figure.svg'\n{4}set output\nreset\n"
+            "set terminal pngcairo size {2},{3} font 'sans-serif,14' fontscale 1.5 linewidth 2 pointscale 2\n"
+            "point_size = 0.8\nset output 'figure.png'\n{4}set output\n",
+            width, height, 2 * width, 2 * height, commands_));
     run_gnuplot();
-    std::error_code problem;
-    if (path.has_parent_path()) fs::create_directories(path.parent_path(), problem);
+    if (path.has_parent_path()) fs::create_directories(path.parent_path(), problem_);
     for (const std::string ending : {".svg", ".png"}) {
       const fs::path target = path.string() + ending;
-      fs::copy_file(folder_ / ("figure" + ending), target, fs::copy_options::overwrite_existing, problem);
-      if (problem) refuse_write(target, problem.message());
+      fs::copy_file(folder_ / ("figure" + ending), target, fs::copy_options::overwrite_existing, problem_);
+      if (problem_) refuse_write(target, problem_.message());
     }
   }
 
@@ -140,33 +149,32 @@ class Drawing {
     while (waitpid(child, &status, 0) < 0)
       if (errno != EINTR) refuse_gnuplot("it was lost: " + reason_of(errno));
     if (status == 0) return;
-    std::string said(1000, ' ');
-    std::ifstream(messages, std::ios::binary).read(said.data(), static_cast<std::streamsize>(said.size()));
-    refuse_gnuplot(fmt::format("it failed with status {} and said: {}", status, one_line(said, said.size())));
+    std::ifstream file(messages, std::ios::binary);
+    refuse_gnuplot("it said: " + one_line(std::string(std::istreambuf_iterator<char>(file), {}), 500));
   }
 
   fs::path folder_;
-  std::string commands_;
+  std::error_code problem_;  ///< of the last work on files
+  std::string commands_, plots_;
   int files_ = 0;
 };
 
-/// Line types are the paper's colours in the order of `known_methods`, each with a shape.
-constexpr std::size_t line_types = 6;
+/// Line types 1 to 4 have the colours of the paper's legend in its order; shapes are for those who see no
+/// colours.
 constexpr auto light_frame =
     "set linetype 1 lc rgb '#2ca02c' pt 7\nset linetype 2 lc rgb '#d62728' pt 5\n"
     "set linetype 3 lc rgb '#1f77b4' pt 9\nset linetype 4 lc rgb '#ff7f0e' pt 13\n"
     "set linetype 5 lc rgb '#9467bd' pt 11\nset linetype 6 lc rgb '#8c564b' pt 4\n"
     "set border 3 lc rgb '#808080'\nset grid lt 1 lw 0.7 lc rgb '#e4e4e4'\n"
     "set tics nomirror out scale 0.5 textcolor rgb '#404040'\n"
-    "set style fill transparent solid 0.18 noborder\n";
-
-using Plots = std::vector<std::string>;
+    "set style fill transparent solid 0.18 noborder";
 
 /// Rows are position, mean, lower and upper end.
-void add_curve(Plots& plots, const std::string& file, std::size_t line_type, const std::string& title) {
-  plots.push_back(fmt::format("{} using 1:3:4 with filledcurves lt {} notitle", file, line_type));
-  plots.push_back(
-      fmt::format("{} using 1:2 with lines lt {} lw 2 title {} noenhanced", file, line_type, quoted(title)));
+void add_curve(Drawing& drawing, const Rows& rows, std::size_t line_type, const std::string& title) {
+  const char* shape = rows.size() == 1 ? "points" : "lines";
+  drawing.series(rows, fmt::format("1:3:4 with filledcurves lt {} notitle", line_type));
+  drawing.series(rows,
+                 fmt::format("1:2 with {} lt {} lw 2 title {} noenhanced", shape, line_type, quoted(title)));
 }
 
 /// In percent; no interval reaches beyond what is possible.
@@ -176,8 +184,7 @@ std::vector<double> accuracy_row(double position, const Summary& accuracy) {
 }
 
 /// A line of means, with intervals where there are seeds enough and the seeds themselves elsewhere.
-void add_sensitivity(Plots& plots, Drawing& drawing, const std::vector<RateScore>& scores,
-                     std::size_t line_type) {
+void add_sensitivity(Drawing& drawing, const std::vector<RateScore>& scores, std::size_t line_type) {
   Rows means, intervals, seeds;
   for (const auto& [exponent, accuracies, summary] : scores) {
     means.push_back(accuracy_row(exponent, summary));
@@ -185,24 +192,12 @@ void add_sensitivity(Plots& plots, Drawing& drawing, const std::vector<RateScore
     for (const double accuracy : accuracies)
       if (summary.count < 3) seeds.push_back({1.0 * exponent, 100 * accuracy});
   }
-  const auto add = [&](const Rows& rows, std::string_view how) {
-    if (!rows.empty()) plots.push_back(fmt::format("{} using {} lt {}", drawing.data(rows), how, line_type));
-  };
-  add(means, "1:2 with lines lw 1.5");
+  const std::string colour = fmt::format(" lt {}", line_type);
+  drawing.series(means, "1:2 with lines lw 1.5" + colour);
   // Gnuplot's own error bars wipe out what lies behind their points.
-  add(intervals, "1:3:(0):($4-$3) with vectors heads size graph 0.008,90 lw 1.2");
-  add(intervals, "1:2 with points ps point_size");
-  add(seeds, "1:2 with points ps 0.6*point_size");
-}
-
-/// A legend by hand, since gnuplot's own breaks into lines as it likes. Positions are fractions of the
-/// figure.
-std::string legend_entry(double x, double y, double sample, std::size_t line_type, const std::string& text) {
-  return fmt::format(
-      "set arrow from screen {0},screen {2} to screen {1},screen {2} nohead lt {3} lw 2\n"
-      "set label '' at screen {4},screen {2} point lt {3} ps 1.2*point_size\n"
-      "set label '{6}' at screen {5},screen {2} left",
-      x, x + sample, y, line_type, x + sample / 2, x + 1.25 * sample, text);
+  drawing.series(intervals, "1:3:(0):($4-$3) with vectors heads size graph 0.008,90 lw 1.2" + colour);
+  drawing.series(intervals, "1:2 with points ps point_size" + colour);
+  drawing.series(seeds, "1:2 with points ps 0.6*point_size" + colour);
 }
 
 }  // namespace
@@ -212,29 +207,26 @@ void compare_curves(const std::vector<NamedCurve>& curves, const FigureText& tex
     refuse_data(fmt::format("a figure has 1 to 12 curves, found {}", curves.size()), "draw several figures");
   Drawing drawing;
   drawing.add(
-      fmt::format("{}set title {} noenhanced\nset xlabel {} noenhanced\nset ylabel {} noenhanced\n"
-                  "set key below left horizontal Left reverse samplen 2 spacing 1.2\nset rmargin 4",
-                  light_frame, quoted(text.title), quoted(text.x_label), quoted(text.y_label)));
-  Plots plots;
+      "{}\nset title {} noenhanced\nset xlabel {} noenhanced offset 0,0.5\nset ylabel {} noenhanced\n"
+      "set key below left horizontal Left reverse samplen 2 spacing 1.2\nset rmargin 4",
+      light_frame, quoted(text.title), quoted(text.x_label), quoted(text.y_label));
+  std::size_t line_type = 0;
   for (const auto& [label, epochs, mean, half_width] : curves) {
-    const bool banded = !half_width.empty();
-    bool sound =
-        !mean.empty() && mean.size() == epochs.size() && (!banded || half_width.size() == mean.size());
+    const std::size_t count = mean.size();
+    bool sound = count > 0 && epochs.size() == count && (half_width.empty() || half_width.size() == count);
     Rows rows;
-    for (std::size_t i = 0; sound && i < mean.size(); ++i) {
-      const double half = banded ? half_width[i] : 0;
+    for (std::size_t i = 0; sound && i < count; ++i) {
+      const double half = half_width.empty() ? 0 : half_width[i];
       rows.push_back({epochs[i], mean[i], mean[i] - half, mean[i] + half});
       sound = std::isfinite(epochs[i]) && std::isfinite(mean[i] - half) && std::isfinite(mean[i] + half);
     }
     if (!sound)
-      refuse_data(
-          fmt::format("curve '{}' must have finite numbers, a mean for each epoch and as many half widths or "
-                      "none, found {}, {} and {}",
-                      one_line(label), epochs.size(), mean.size(), half_width.size()),
-          "leave out epochs that have no mean");
-    add_curve(plots, drawing.data(rows), plots.size() / 2 % line_types + 1, label);
+      refuse_data(fmt::format("curve '{}' has {} epochs, {} means and {} half widths, or numbers not finite",
+                              one_line(label), epochs.size(), count, half_width.size()),
+                  "give each epoch a finite mean, and either all half widths or none");
+    add_curve(drawing, rows, line_type++ % 6 + 1, label);
   }
-  drawing.plot(plots);
+  drawing.plot();
   drawing.draw(800, 500, path);
 }
 
@@ -253,58 +245,55 @@ void draw_learning_curve(const LearningCurve& curve, const fs::path& path) {
 }
 
 void draw_paper_figure(const std::vector<RunResult>& results, const fs::path& path) {
-  const auto [columns, labels, common_epoch, lowest_rate, highest_rate, epochs, lowest_end] =
-      evaluate(results);
+  const auto [columns, labels, common_epoch, low_rate, high_rate, epochs, lowest_end] = evaluate(results);
   if (columns.empty() || columns.size() > 6)
     refuse_data(fmt::format("the figure has 1 to 6 numbers of hidden layers, found {}", columns.size()),
                 "give results of the methods that known_methods() lists");
   // The way up should not fill a panel: it begins as far below the lowest end as that is below the top.
   const double lowest = std::clamp(std::floor((2 * lowest_end - 1) * 20) * 5, 0.0, 90.0);
   // Sigmoid stands in for tanh in the paper's second figure, and takes its blue there.
-  const std::size_t sigmoid = labels.contains(2) ? 5 : 3;
-  const auto line_type = [&](std::size_t method) { return method == 4 ? sigmoid : method + 1; };
+  const std::array<std::size_t, 5> line_types = {1, 2, 3, labels.contains(2) ? 5U : 3U, 4};
 
   const double height = 800, width = std::max(800.0, 400.0 * static_cast<double>(columns.size()));
   const double gap = 32 / width, right = 1 - 22 / width;
   double left = 76 / width;
   const double step = (right - left + gap) / static_cast<double>(columns.size());
   Drawing drawing;
-  drawing.add(
-      fmt::format("{}unset key\nset multiplot layout 2,{} columnsfirst margins {},{},{},{} spacing {},{}",
-                  light_frame, columns.size(), left, right, 60 / height, 1 - 84 / height, gap, 108 / height));
+  drawing.add("{}\nunset key\nset multiplot layout 2,{} columnsfirst margins {},{},{},{} spacing {},{}",
+              light_frame, columns.size(), left, right, 60 / height, 1 - 84 / height, gap, 108 / height);
   const double entry = std::min(185 / width, 1.0 / static_cast<double>(labels.size()));
   double x = 0.5 - entry * static_cast<double>(labels.size()) / 2;
   for (const auto& [method, label] : labels) {
-    drawing.add(legend_entry(x, 1 - 24 / height, 36 / width, line_type(method), label));
+    drawing.legend(x, 1 - 24 / height, 36 / width, line_types[method], label);
     x += entry;
   }
   for (const auto& [depth, column] : columns) {
     const bool first = depth == columns.begin()->first;
-    Plots upper, lower;
     for (const MethodOutcome& outcome : column)
-      add_sensitivity(upper, drawing, outcome.scores, line_type(outcome.method));
+      add_sensitivity(drawing, outcome.scores, line_types[outcome.method]);
     drawing.add(
-        fmt::format("set xrange [{}:{}]\nset xtics {},{}\nset format x '2^{{%.0f}}'\nset yrange [0:100]\n"
-                    "set label '{} hidden layer{}' at graph 0.5,1.09 center font ',16'\n"
-                    "set label 'learning rate' at graph 0.5,-0.18 center\nset format y '{}'\nset ylabel '{}'",
-                    lowest_rate - 0.6, highest_rate + 0.6, lowest_rate, (highest_rate - lowest_rate) / 7 + 1,
-                    depth, depth == 1 ? "" : "s", first ? "%.0f" : "",
-                    first ? fmt::format("test accuracy at epoch {} (%)", common_epoch) : ""));
-    drawing.plot(upper);
+        "set xrange [{}:{}]\nset xtics {},{}\nset format x '2^{{%.0f}}'\nset yrange [0:100]\n"
+        "set label '{} hidden layer{}' at graph 0.5,1.09 center font ',16'\n"
+        "set label 'learning rate' at graph 0.5,-0.18 center\nset format y '{}'\nset ylabel '{}'",
+        low_rate - 0.6, high_rate + 0.6, low_rate, (high_rate - low_rate) / 7 + 1, depth,
+        depth == 1 ? "" : "s", first ? "%.0f" : "",
+        first ? fmt::format("test accuracy at epoch {} (%)", common_epoch) : "");
+    drawing.plot();
     drawing.add(
-        fmt::format("set xrange [0:{}]\nset xtics autofreq\nset format x '%.0f'\n"
-                    "set yrange [{}:100]\nset label 'epoch' at graph 0.5,-0.18 center\nset ylabel '{}'\n"
-                    "set label 'best rate' at screen {},screen 0.444 left",
-                    epochs, lowest, first ? "test accuracy (%)" : "", left));
-    for (x = left + 80 / width; const MethodOutcome& outcome : column) {
+        "set xrange [0:{}]\nset xtics {}\nset format x '%.0f'\nset yrange [{}:100]\nset ylabel '{}'\n"
+        "set label 'epoch' at graph 0.5,-0.18 center\nset label 'best rate' at screen {},screen 0.444 left",
+        epochs, epochs < 6 ? "1" : "autofreq", lowest, first ? "test accuracy (%)" : "", left);
+    x = left + 80 / width;
+    for (const MethodOutcome& outcome : column) {
       Rows rows;
-      for (const Summary& epoch : outcome.curve) rows.push_back(accuracy_row(1.0 * rows.size() + 1, epoch));
-      add_curve(lower, drawing.data(rows), line_type(outcome.method), "");
-      const std::string rate = fmt::format("2^{{{}}}", outcome.best.exponent);
-      drawing.add(legend_entry(x, 0.444, 20 / width, line_type(outcome.method), rate));
-      x += 70 / width;
+      for (const Summary& epoch : outcome.curve)
+        rows.push_back(accuracy_row(static_cast<double>(rows.size() + 1), epoch));
+      add_curve(drawing, rows, line_types[outcome.method], "");
+      drawing.legend(x, 0.444, 20 / width, line_types[outcome.method],
+                     fmt::format("2^{{{}}}", outcome.best.exponent));
+      x += (step - gap - 80 / width) / std::max(4.0, static_cast<double>(column.size()));
     }
-    drawing.plot(lower);
+    drawing.plot();
     left += step;
   }
   drawing.add("unset multiplot");

@@ -11,15 +11,20 @@
 
 #include <hindsight/hindsight.hpp>
 
+#include "lab/demo.hpp"
 #include "lab/figures.hpp"
 #include "lab/interrupt.hpp"
 #include "lab/statistics.hpp"
 #include "lab/sweep.hpp"
+#include "lab/train.hpp"
 
 namespace hindsight::lab {
 namespace {
 
-constexpr int bad_input = 2, interrupted = 130;
+constexpr int diverged = 1, bad_input = 2, interrupted = 130;
+
+/// A range that does not clutter the help.
+CLI::Validator in(int least, int most) { return CLI::Range(least, most).description(""); }
 
 /// What a subcommand does once the command line is understood.
 using Command = std::function<int()>;
@@ -32,17 +37,17 @@ SweepPlan read_plan(const std::string& file) {
   app.add_option("--data", plan.data);
   app.add_option("--values", plan.values);
   app.add_option("--optimizer", plan.optimizer);
-  app.add_option("--units", plan.units)->check(CLI::Range(1, 100000));
-  app.add_option("--batch", plan.batch)->check(CLI::Range(1, 1 << 20));
+  app.add_option("--units", plan.units)->check(in(1, 100000));
+  app.add_option("--batch", plan.batch)->check(in(1, 1 << 20));
   app.add_option("--methods", plan.methods);
-  app.add_option("--depths", plan.depths)->check(CLI::Range(1, 100));
-  app.add_option("--rates", plan.rates)->check(CLI::Range(-60, 20));
-  app.add_option("--seeds", plan.seeds)->check(CLI::Range(1, 10000));
-  app.add_option("--epochs", plan.epochs)->check(CLI::Range(1, 1000000));
-  app.add_option("--best-seeds", plan.best_seeds)->check(CLI::Range(0, 10000));
-  app.add_option("--best-epochs", plan.best_epochs)->check(CLI::Range(1, 1000000));
-  app.add_option("--neighbour-seeds", plan.neighbour_seeds)->check(CLI::Range(0, 10000));
-  app.add_option("--neighbour-epochs", plan.neighbour_epochs)->check(CLI::Range(1, 1000000));
+  app.add_option("--depths", plan.depths)->check(in(1, 100));
+  app.add_option("--rates", plan.rates)->check(in(-60, 20));
+  app.add_option("--seeds", plan.seeds)->check(in(1, 10000));
+  app.add_option("--epochs", plan.epochs)->check(in(1, 1000000));
+  app.add_option("--best-seeds", plan.best_seeds)->check(in(0, 10000));
+  app.add_option("--best-epochs", plan.best_epochs)->check(in(1, 1000000));
+  app.add_option("--neighbour-seeds", plan.neighbour_seeds)->check(in(0, 10000));
+  app.add_option("--neighbour-epochs", plan.neighbour_epochs)->check(in(1, 1000000));
   try {
     app.parse(std::vector<std::string>{file, "--plan"});  // CLI11 takes the last first
   } catch (const CLI::ParseError& problem) {
@@ -51,6 +56,114 @@ SweepPlan read_plan(const std::string& file) {
             .help = {"see examples/lab/sweeps/paper.toml"}});
   }
   return plan;
+}
+
+Command add_train(CLI::App& app) {
+  auto given = std::make_shared<TrainCommand>();
+  RunDescription& run = given->run;
+  CLI::App* command =
+      app.add_subcommand("train", "one run: a network learns to classify images from rewards alone");
+  std::vector<CLI::Option*> fixed;  // by the checkpoint of a run that goes on
+  const auto describes = [&fixed](CLI::Option* option) {
+    fixed.push_back(option->capture_default_str()->group("Run"));
+    return option;
+  };
+  describes(command->add_option(
+      "--data", run.data,
+      "sample (5,000 digits, in the program), mnist (after `make data`), fashion (Debian's "
+      "dataset-fashion-mnist), or a folder of IDX files"));
+  describes(command->add_option("--hidden", run.network.hidden, "units of the hidden layers, e.g. 64,64"))
+      ->delimiter(',')
+      ->check(in(1, 1000000));
+  describes(command->add_option("--method", run.network.method,
+                                "hnca, reinforce, backprop-tanh, backprop-relu or backprop-sigmoid"));
+  describes(
+      command->add_option("--estimator", run.network.estimators,
+                          "another estimator for one node, e.g. h1=reinforce; may be given several times"))
+      ->take_all();
+  describes(command->add_option("--values", run.network.values,
+                                "what children see of a hidden unit's outcomes, e.g. -1,1 or 0,1"));
+  describes(
+      command->add_option("--lr", run.training.rate, "learning rate, times the batch mean of the gradient"));
+  describes(command->add_option("--optimizer", run.training.optimizer, "sgd or adam"));
+  describes(command->add_option("--batch", run.training.batch, "samples per step"))->check(in(1, 1 << 20));
+  describes(command->add_option("--seed", run.training.seed,
+                                "of initial weights, sampling and order of the images"));
+  describes(command->add_option("--test-passes", run.training.test_passes,
+                                "times that each test image is classified"))
+      ->check(in(1, 1000));
+  command->add_option("--epochs", given->epochs, "times through the training images")
+      ->check(in(1, 1000000))
+      ->capture_default_str();
+  command
+      ->add_option("--threads", given->run.training.threads,
+                   "that share one step; they change nothing but the time")
+      ->capture_default_str();
+  command
+      ->add_option("--out", given->out,
+                   "folder for metrics.jsonl, checkpoint.safetensors and the learning curve")
+      ->capture_default_str();
+  command->add_option("--checkpoint-seconds", given->checkpoint_seconds, "from one checkpoint to the next")
+      ->check(CLI::Range(0.0, 1e9).description(""))
+      ->capture_default_str();
+  command->add_flag("--resume", given->resume,
+                    "go on with the run in the folder, bit by bit as if it had never stopped");
+  return [given, fixed] {
+    if (given->resume)
+      for (const CLI::Option* option : fixed)
+        if (option->count() > 0)
+          refuse({.code = "option",
+                  .message = fmt::format("{} cannot change when a run goes on", option->get_name()),
+                  .help = {fmt::format("hindsight train --resume --out {}", given->out.string())}});
+    remember_interrupts();
+    switch (train(*given)) {
+      case TrainEnd::finished:
+        return 0;
+      case TrainEnd::diverged:
+        return diverged;
+      default:
+        return interrupted;
+    }
+  };
+}
+
+Command add_plot(CLI::App& app) {
+  struct Given {
+    std::filesystem::path results, out = "figure";
+    bool table = false;
+  };
+  auto given = std::make_shared<Given>();
+  CLI::App* command =
+      app.add_subcommand("plot", "the paper's figure from the results of a sweep, as SVG and PNG");
+  command->add_option("results", given->results, "folder of a sweep, or its results as .jsonl or .jsonl.gz")
+      ->required();
+  command->add_option("--out", given->out, "the figure, without its ending")->capture_default_str();
+  command->add_flag("--table", given->table, "print the table of results in Markdown instead");
+  return [given] {
+    const std::vector<RunResult> results = read_results(given->results);
+    if (given->table) {
+      fmt::print("{}", results_table(results));
+      return 0;
+    }
+    draw_paper_figure(results, given->out);
+    fmt::print("{0}.svg and {0}.png\n", given->out.string());
+    return 0;
+  };
+}
+
+Command add_demo(CLI::App& app) {
+  auto given = std::make_shared<DemoOptions>();
+  CLI::App* command = app.add_subcommand(
+      "demo", "a non-layered graph and its layered twin, HNCA and REINFORCE, side by side");
+  command->add_option("--seeds", given->seeds, "runs of each")->check(in(1, 1000))->capture_default_str();
+  command->add_option("--epochs", given->epochs, "times through the images")
+      ->check(in(1, 100000))
+      ->capture_default_str();
+  command->add_option("--out", given->out, "the figure, without its ending")->capture_default_str();
+  return [given] {
+    remember_interrupts();
+    return run_demo(*given) ? 0 : interrupted;
+  };
 }
 
 Command add_sweep(CLI::App& app) {
@@ -66,7 +179,7 @@ Command add_sweep(CLI::App& app) {
   command->add_option("--out", given->options.results, "folder for the results, one file per run")
       ->required();
   command->add_option("--workers", given->options.workers, "runs at a time; 0: as many as there are cores")
-      ->check(CLI::Range(0, 1024))
+      ->check(in(0, 1024))
       ->capture_default_str();
   return [given] {
     remember_interrupts();
@@ -80,7 +193,8 @@ Command add_sweep(CLI::App& app) {
 int run(int argc, char** argv) {
   CLI::App app{"Stochastic compute graphs and Hindsight Network Credit Assignment"};
   app.require_subcommand(1);
-  const std::vector<std::pair<std::string, Command>> commands{{"sweep", add_sweep(app)}};
+  const std::vector<std::pair<std::string, Command>> commands{
+      {"train", add_train(app)}, {"sweep", add_sweep(app)}, {"plot", add_plot(app)}, {"demo", add_demo(app)}};
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& problem) {

@@ -236,8 +236,8 @@ std::vector<std::filesystem::path> json_files(const std::filesystem::path& folde
 }  // namespace
 
 const std::vector<std::string>& known_methods() {
-  static const std::vector<std::string> methods = {"hnca", "reinforce", "backprop-tanh", "backprop-relu",
-                                                   "backprop-sigmoid"};
+  static const std::vector<std::string> methods = {"hnca", "reinforce", "backprop-tanh", "backprop-sigmoid",
+                                                   "backprop-relu"};
   return methods;
 }
 

@@ -79,7 +79,7 @@ std::vector<RunResult> runs_at_rate(std::span<const RunResult> results, int expo
 }
 
 /// For people, in the order of `known_methods`.
-constexpr std::array labels = {"HNCA", "REINFORCE", "backprop, tanh", "backprop, ReLU", "backprop, sigmoid"};
+constexpr std::array labels = {"HNCA", "REINFORCE", "backprop, tanh", "backprop, sigmoid", "backprop, ReLU"};
 
 }  // namespace
 

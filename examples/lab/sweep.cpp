@@ -1,14 +1,11 @@
 #include "lab/sweep.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <cmath>
-#include <exception>
 #include <functional>
 #include <mutex>
 #include <optional>
-#include <thread>
 
 #include <fmt/format.h>
 
@@ -16,6 +13,7 @@
 #include "lab/interrupt.hpp"
 #include "lab/statistics.hpp"
 #include "lab/training.hpp"
+#include "lab/workers.hpp"
 #include "progress_bar.hpp"
 
 namespace hindsight::lab {
@@ -60,12 +58,11 @@ std::optional<RunResult> execute(const RunSettings& settings, const Dataset& dat
   RunResult result{.settings = settings};
   try {
     while (training.completed_epochs() < settings.epochs) {
-      const Clock::time_point began = Clock::now();
       while (!training.epoch_is_complete()) {
         if (was_interrupted()) return std::nullopt;
         training.step();
       }
-      training.finish_epoch(seconds_since(began));
+      training.finish_epoch(0);
       progress(1);
     }
   } catch (const Error&) {
@@ -81,54 +78,34 @@ std::optional<RunResult> execute(const RunSettings& settings, const Dataset& dat
   return result;
 }
 
-/// Shares the runs out among threads; the first problem that is not a divergence ends them all.
-class Crew {
- public:
-  Crew(const Dataset& data, const SweepOptions& options) : data_(data), options_(options) {}
-
-  bool run(const std::string& label, const std::vector<RunSettings>& runs) {
-    std::vector<RunSettings> missing;
-    for (const RunSettings& settings : runs)
-      if (!std::filesystem::exists(options_.results / file_name(settings))) missing.push_back(settings);
-    if (missing.size() < runs.size())
-      fmt::print("{}: {} of {} runs are there already\n", label, runs.size() - missing.size(), runs.size());
-    if (missing.empty()) return true;
-    std::int64_t epochs = 0;
-    for (const RunSettings& settings : missing) epochs += settings.epochs;
-    ProgressBar bar(label, epochs);
-    std::atomic<std::size_t> next = 0, done = 0;
-    const auto work = [&] {
-      for (std::size_t i = next++; i < missing.size() && !was_interrupted() && !problem_; i = next++) {
-        try {
-          const auto result = execute(missing[i], data_, [&](int some) {
-            const std::lock_guard lock(mutex_);
-            bar.advance([&] { return fmt::format("{} of {} runs", done.load(), missing.size()); }, some);
-          });
-          if (!result) return;
-          write_atomically(options_.results / file_name(missing[i]), to_json_line(*result) + "\n");
-          ++done;
-        } catch (...) {
-          const std::lock_guard lock(mutex_);
-          if (!problem_) problem_ = std::current_exception();
-        }
-      }
-    };
-    const int workers = options_.workers > 0
-                            ? options_.workers
-                            : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
-    std::vector<std::thread> threads;
-    for (int i = 0; i < workers; ++i) threads.emplace_back(work);
-    for (std::thread& thread : threads) thread.join();
-    if (problem_) std::rethrow_exception(problem_);
-    return !was_interrupted();
-  }
-
- private:
-  const Dataset& data_;
-  const SweepOptions& options_;
-  std::mutex mutex_;
-  std::exception_ptr problem_;
-};
+/// Does the runs that the folder lacks. False: interrupted.
+bool run_missing(const std::string& label, const std::vector<RunSettings>& runs, const Dataset& data,
+                 const SweepOptions& options) {
+  std::vector<RunSettings> missing;
+  std::int64_t epochs = 0;
+  for (const RunSettings& settings : runs)
+    if (!std::filesystem::exists(options.results / file_name(settings))) {
+      missing.push_back(settings);
+      epochs += settings.epochs;
+    }
+  if (missing.size() < runs.size())
+    fmt::print("{}: {} of {} runs are there already\n", label, runs.size() - missing.size(), runs.size());
+  ProgressBar bar(label, epochs);
+  std::mutex mutex;
+  int done = 0;
+  for_each_item(static_cast<int>(missing.size()), worker_count(options.workers), [&](int item) {
+    const RunSettings& settings = missing[static_cast<std::size_t>(item)];
+    const auto result = execute(settings, data, [&](int some) {
+      const std::lock_guard lock(mutex);
+      bar.advance([&] { return fmt::format("{} of {} runs", done, missing.size()); }, some);
+    });
+    if (!result) return;
+    write_atomically(options.results / file_name(settings), to_json_line(*result) + "\n");
+    const std::lock_guard lock(mutex);
+    ++done;
+  });
+  return !was_interrupted();
+}
 
 }  // namespace
 
@@ -173,14 +150,13 @@ std::vector<RunSettings> refinement(const SweepPlan& plan, const std::vector<Run
 bool run_sweep(const SweepPlan& plan, const SweepOptions& options) {
   std::filesystem::create_directories(options.results);
   const Dataset data = load_dataset(plan.data);
-  Crew crew(data, options);
   const std::vector<RunSettings> explored = exploration(plan);
-  if (!crew.run("explore", explored)) return false;
+  if (!run_missing("explore", explored, data, options)) return false;
   if (plan.best_seeds == 0 && plan.neighbour_seeds == 0) return true;
   std::vector<RunResult> results;
   for (const RunSettings& settings : explored)
     results.push_back(parse_result(read_file(options.results / file_name(settings)), file_name(settings)));
-  return crew.run("refine", refinement(plan, results));
+  return run_missing("refine", refinement(plan, results), data, options);
 }
 
 }  // namespace hindsight::lab

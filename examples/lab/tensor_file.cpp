@@ -33,8 +33,7 @@ constexpr std::string_view no_checksum = "00000000";
 }
 
 [[noreturn]] void refuse_content(const std::string& file, const std::string& found) {
-  refuse_tensors(file, found,
-                 "the file is damaged, or of another kind: take a copy of it, or write it again");
+  refuse_tensors(file, found, "the file is damaged, or of another kind: restore a copy, or write it again");
 }
 
 /// A text fit to be shown: one from a file can be endless, or steer the terminal.

@@ -60,14 +60,12 @@ double Training::mean_reward() const {
   return reward_sum_ / static_cast<double>(std::max<std::uint64_t>(samples_of_epoch(), 1));
 }
 
-const EpochMetrics& Training::finish_epoch(double seconds) {
-  EpochMetrics metrics{.train_reward = mean_reward(),
-                       .samples_per_s = static_cast<double>(data_.train.count()) / std::max(seconds, 1e-9)};
+void Training::finish_epoch(double samples_per_s) {
+  EpochMetrics metrics{.train_reward = mean_reward(), .samples_per_s = samples_per_s};
   classify(metrics);
   metrics_.push_back(metrics);
   batches_.seek({batches_.position().epoch + 1, 0});
   reward_sum_ = 0;
-  return metrics_.back();
 }
 
 void Training::classify(EpochMetrics& metrics) {

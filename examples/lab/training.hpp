@@ -50,9 +50,8 @@ class Training {
   /// One batch. Throws Error if learning has diverged.
   void step();
   bool epoch_is_complete() const { return batches_.position().batch == batches_per_epoch(); }
-  /// Closes the epoch: classifies the test images and remembers the metrics. `seconds` is what its training
-  /// took.
-  const EpochMetrics& finish_epoch(double seconds);
+  /// Closes the epoch: classifies the test images and remembers the metrics.
+  void finish_epoch(double samples_per_s);
 
   std::uint32_t batches_per_epoch() const { return static_cast<std::uint32_t>(batches_.per_epoch()); }
   int completed_epochs() const { return static_cast<int>(metrics_.size()); }

@@ -71,7 +71,6 @@ std::string in_child(const std::function<std::string()>& call) {
   int ends[2];
   REQUIRE(::pipe(ends) == 0);
   const pid_t child = ::fork();
-  REQUIRE(child >= 0);
   if (child == 0) {
     const std::string text = call();
     const auto written = ::write(ends[1], text.data(), text.size());
@@ -167,7 +166,6 @@ TEST_CASE("write_atomically refuses what is not a regular file and leaves it alo
   fs::create_directory(folder / "full");
   write_atomically(folder / "full/kept", "old");
   REQUIRE(::mkfifo((folder / "pipe").c_str(), 0600) == 0);
-  const Names before = folder.names();
   const auto refused = [&](const fs::path& file) { return refusal([&] { write_atomically(file, "new"); }); };
 
   CHECK(
@@ -175,7 +173,6 @@ TEST_CASE("write_atomically refuses what is not a regular file and leaves it alo
       fmt::format("error[file-not-written]: '{}' was not written: expected the name of a regular file, found "
                   "a directory\n  help: give the name of a regular file, or one that is not in use",
                   (folder / "full").string()));
-  CHECK(contains(refused(folder / "full/"), "a directory"));
   CHECK(contains(refused(folder / "full/.."), "a directory"));
   CHECK(contains(refused(folder / "pipe"), "a device or a pipe"));
   CHECK(contains(refused("/dev/null"), "a device or a pipe"));
@@ -183,7 +180,7 @@ TEST_CASE("write_atomically refuses what is not a regular file and leaves it alo
   CHECK(contains(refused(""), "a path without one"));
   CHECK(contains(refused(folder.path() / std::string("a\0b", 3)), "a name with a zero byte"));
   CHECK(contains(refused(folder / "full/kept/below"), "Not a directory"));
-  CHECK(folder.names() == before);
+  CHECK(folder.names() == Names{"full", "pipe"});
   CHECK(read_file(folder / "full/kept") == "old");
 }
 
@@ -192,15 +189,22 @@ TEST_CASE("write_atomically keeps the old content when there is no room for the 
   const ScratchFolder folder;
   const fs::path file = folder / "data.bin";
   write_atomically(file, "old");
-  const std::string text = in_child([&] {
+  const auto write = [&] {
     const rlimit limit{.rlim_cur = 100'000, .rlim_max = 100'000};
-    if (std::signal(SIGXFSZ, SIG_IGN) == SIG_ERR || ::setrlimit(RLIMIT_FSIZE, &limit) != 0)
-      return std::string("no limit");
-    return refusal([&] { write_atomically(file, std::string(250'000, 'x')); });
-  });
+    std::signal(SIGXFSZ, SIG_IGN);
+    ::setrlimit(RLIMIT_FSIZE, &limit);
+    write_atomically(file, std::string(250'000, 'x'));
+  };
+  const std::string text = in_child([&] { return refusal(write); });
   CHECK(contains(text, fmt::format("error[file-not-written]: '{}' was not written: storing its new content: "
                                    "File too large\n  help: ulimit -f unlimited",
                                    file.string())));
+  // No destructor runs on the way out of a program that does not catch the refusal.
+  in_child([&] {
+    std::set_terminate([] { ::_exit(0); });
+    std::thread(write).join();
+    return "caught";
+  });
   CHECK(read_file(file) == "old");
   CHECK(folder.names() == Names{"data.bin"});
 }
@@ -250,18 +254,15 @@ TEST_CASE("a reader never sees a part of a file while others write it") {
   };
   std::thread first(write);
   std::thread second(write);
-  int reads = 0;
   int partial = 0;
   while (writers > 0) {
     std::string bytes;
     if (!refusal([&] { bytes = read_file(file); }).empty()) ++failures;
     const int i = (static_cast<int>(bytes.size()) - 1000) / 977;
     partial += bytes != content(i);
-    ++reads;
   }
   first.join();
   second.join();
-  CHECK(reads > 0);
   CHECK(partial == 0);
   CHECK(failures == 0);
   CHECK(folder.names() == Names{"data.bin"});
@@ -292,7 +293,6 @@ TEST_CASE("read_file refuses what is missing, too long or not a regular file") {
 // Files that the kernel makes up announce no bytes and have some.
 TEST_CASE("read_file reads to the end of a file that grows") {
   const fs::path file = "/proc/self/status";
-  if (!fs::exists(file)) return;
   CHECK(contains(read_file(file), "VmSize"));
   CHECK(contains(refusal([&] { read_file(file, 100); }), "expected at most 100 bytes, found 101"));
 }

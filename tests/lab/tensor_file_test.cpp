@@ -149,8 +149,7 @@ TEST_CASE("a tensor file refuses a tensor that it does not have, or has in anoth
                        "error[tensor-file]: 'w.safetensors': tensor 'a': expected F64, found F32\n"
                        "  help: file.floats(name) reads F32; doubles F64; uint32s U32; uint64s U64",
                        Error);
-  CHECK_THROWS_AS(file.uint64s("a"), Error);
-  CHECK_THROWS_AS(file.floats("b"), Error);
+  CHECK_THROWS_AS(file.uint32s("b"), Error);
   const std::string missing = "'w.safetensors': expected a tensor 'c', found none among 2";
   CHECK(refusal([&] { file.floats("c"); }) == missing);
   CHECK(refusal([&] { static_cast<void>(file.shape("c")); }) == missing);

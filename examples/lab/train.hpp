@@ -1,0 +1,23 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+
+#include "lab/checkpoint.hpp"
+
+namespace hindsight::lab {
+
+struct TrainCommand {
+  RunDescription run = {};
+  int epochs = 20;
+  std::filesystem::path out = "run";
+  bool resume = false;  ///< the description comes from the checkpoint in `out`
+  double checkpoint_seconds = 10;
+};
+
+enum class TrainEnd { finished, interrupted, diverged };
+
+/// One run: metrics.jsonl, checkpoint.safetensors and a picture of the learning curve in `out`.
+TrainEnd train(TrainCommand command);
+
+}  // namespace hindsight::lab
