@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <cerrno>
 #include <cmath>
 #include <cstdlib>
@@ -58,14 +57,11 @@ std::string one_line(const std::string& text, std::size_t shown = 100) {
   return line.substr(0, shown) + "…";
 }
 
-/// A text for gnuplot. By their numbers, none of its special characters is special: not even quotes that
-/// meet.
+/// A text for gnuplot, every byte by its number: then nothing is special, not even quotes that meet.
 std::string quoted(const std::string& text) {
-  std::string result;
-  for (const unsigned char c : one_line(text))
-    result +=
-        std::isalnum(c) || c >= 0x80 ? std::string(1, static_cast<char>(c)) : fmt::format("\\{:03o}", c);
-  return '"' + result + '"';
+  std::string bytes;
+  for (const unsigned char byte : one_line(text)) bytes += fmt::format("\\{:03o}", byte);
+  return '"' + bytes + '"';
 }
 
 using Rows = std::vector<std::vector<double>>;

@@ -21,7 +21,7 @@ struct RunSettings {
   int seed = 0;
   int epochs = 1;
 
-  friend auto operator<=>(const RunSettings&, const RunSettings&) = default;
+  auto operator<=>(const RunSettings&) const = default;
 };
 
 /// What one run gave, by epoch. The three lists have equal lengths: that of `settings.epochs`, or less if the
@@ -34,7 +34,7 @@ struct RunResult {
   std::vector<double> test_accuracy_mean = {};     ///< every unit at its mean
   double seconds = 0;
 
-  friend bool operator==(const RunResult&, const RunResult&) = default;
+  bool operator==(const RunResult&) const = default;
 };
 
 /// The methods of the paper, in the order of its legends.

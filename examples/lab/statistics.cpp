@@ -119,6 +119,7 @@ std::vector<RunResult> longest_runs(std::span<const RunResult> results) {
     if (!is_new && result.settings.epochs > at->second->settings.epochs) at->second = &result;
   }
   std::vector<RunResult> runs;
+  runs.reserve(longest.size());
   for (const auto& [key, run] : longest) runs.push_back(*run);
   return runs;
 }
@@ -152,13 +153,15 @@ std::optional<BestRate> best_rate(std::span<const RunResult> results, int epoch)
   // Less than any digit of an accuracy, more than what rounding does to a sum of them.
   constexpr double rounding = 1e-9;
   const std::vector<RateScore> scores = rate_scores(results, epoch);
-  const Summary* best = nullptr;
+  if (scores.empty()) return std::nullopt;
+  Summary best = scores.front().summary;
   for (const RateScore& score : scores)
-    if (!best || score.summary.mean >= best->mean - rounding) best = &score.summary;
-  for (auto score = scores.rbegin(); score != scores.rend(); ++score)
-    if (const Summary& summary = score->summary; summary.mean >= best->mean - best->standard_error - rounding)
-      return BestRate{score->exponent, summary.mean, summary.standard_error, summary.count};
-  return std::nullopt;
+    if (score.summary.mean >= best.mean - rounding) best = score.summary;
+  const auto chosen = std::find_if(scores.rbegin(), scores.rend(), [&](const RateScore& score) {
+    return score.summary.mean >= best.mean - best.standard_error - rounding;
+  });
+  return BestRate{chosen->exponent, chosen->summary.mean, chosen->summary.standard_error,
+                  chosen->summary.count};
 }
 
 std::vector<Summary> mean_curve(std::span<const RunResult> results, Measure measure) {

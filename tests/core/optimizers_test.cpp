@@ -1,6 +1,7 @@
 #include <hindsight/core/optimizers.hpp>
 #include <hindsight/core/report.hpp>
 
+#include <cmath>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -45,4 +46,48 @@ TEST_CASE_TEMPLATE("Sgd refuses a gradient of another size and changes nothing",
 
 TEST_CASE("Sgd takes a step of nothing") {
   CHECK_NOTHROW(Sgd{{.rate = 1}}.step(std::span<float>(), std::span<const float>()));
+}
+
+// By hand: after one step both moments are the gradient and its square, corrected, so the step is ±rate.
+TEST_CASE_TEMPLATE("Adam takes its first step by the rate, whatever the gradient's size", S, float, double) {
+  std::vector<S> parameters = {1, 1, 1};
+  const std::vector<S> gradient = {S(1e-3), S(-50), 0};
+  BasicAdam<S> adam{{.rate = 0.125}};
+  adam.step(parameters, gradient);
+  CHECK(parameters[0] == doctest::Approx(1.125).epsilon(1e-4));
+  CHECK(parameters[1] == doctest::Approx(0.875).epsilon(1e-4));
+  CHECK(parameters[2] == 1);
+}
+
+TEST_CASE_TEMPLATE("Adam follows its formulas", S, float, double) {
+  const double rate = 0.01, b1 = 0.8, b2 = 0.95, epsilon = 1e-3;
+  BasicAdam<S> adam{{.rate = rate, .first_decay = b1, .second_decay = b2, .epsilon = epsilon}};
+  std::vector<S> parameter = {S(0.5)};
+  double expected = 0.5, first = 0, second = 0;
+  for (int step = 1; step <= 20; ++step) {
+    const double gradient = std::sin(step);
+    first = b1 * first + (1 - b1) * gradient;
+    second = b2 * second + (1 - b2) * gradient * gradient;
+    expected +=
+        rate * first / (1 - std::pow(b1, step)) / (std::sqrt(second / (1 - std::pow(b2, step))) + epsilon);
+    const std::vector<S> given = {static_cast<S>(gradient)};
+    adam.step(parameter, given);
+  }
+  CHECK(static_cast<double>(parameter[0]) == doctest::Approx(expected).epsilon(1e-5));
+  CHECK(adam.state().steps == 20);
+}
+
+TEST_CASE("Adam goes on from a state bit by bit, and refuses other sizes") {
+  const std::vector<float> gradient = {0.3F, -0.7F};
+  std::vector<float> straight = {1, 2}, halted = {1, 2};
+  Adam whole{{}}, before{{}}, after{{}};
+  for (int i = 0; i < 10; ++i) whole.step(straight, gradient);
+  for (int i = 0; i < 4; ++i) before.step(halted, gradient);
+  after.restore(before.state());
+  for (int i = 0; i < 6; ++i) after.step(halted, gradient);
+  CHECK(straight == halted);
+  std::vector<float> three = {1, 2, 3};
+  CHECK_THROWS_AS(after.step(three, gradient), Error);
+  CHECK_THROWS_AS(after.step(three, three), Error);
+  CHECK(three == std::vector<float>{1, 2, 3});
 }

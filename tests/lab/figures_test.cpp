@@ -115,8 +115,8 @@ TEST_CASE("a learning curve is drawn with its title and three labels") {
                        .test_accuracy_mean = {0.6, 0.85, 0.9}},
                       folder.path / "curve");
   const std::string svg = drawn(folder.path / "curve");
-  for (const char* text : {"HNCA, seed 1", "reward in training", "test accuracy, outcomes drawn",
-                           "test accuracy, units at their means", ">epoch<", "right answers (%)"})
+  for (const std::string text : {"HNCA, seed 1", "reward in training", "test accuracy, outcomes drawn",
+                                 "test accuracy, units at their means", ">epoch<", "right answers (%)"})
     CHECK_MESSAGE(says(svg, text), text);
 }
 
@@ -136,8 +136,8 @@ TEST_CASE("curves are compared in one panel, in the colours of the paper") {
   compare_curves({rising, banded}, {.title = "Two graphs", .y_label = "reward", .x_label = "step"},
                  folder.path / "new" / "folder" / "figure.2");
   const std::string svg = drawn(folder.path / "new" / "folder" / "figure.2");
-  for (const char* text : {">Two graphs<", ">reward<", ">step<", ">HNCA<", ">REINFORCE<",
-                           "rgb( 44, 160,  44)", "rgb(214,  39,  40)"})
+  for (const std::string text : {">Two graphs<", ">reward<", ">step<", ">HNCA<", ">REINFORCE<",
+                                 "rgb( 44, 160,  44)", "rgb(214,  39,  40)"})
     CHECK_MESSAGE(says(svg, text), text);
 }
 
@@ -151,10 +151,11 @@ TEST_CASE("the paper's figure has a column for each depth and a legend for each 
           results.push_back(run(method, depth, exponent, seed, exponent == -6 ? 10 : 4));
   draw_paper_figure(results, folder.path / "paper");
   const std::string svg = drawn(folder.path / "paper");
-  for (const char* text : {">1 hidden layer<", ">2 hidden layers<", ">3 hidden layers<", ">HNCA<",
-                           ">REINFORCE<", ">backprop, tanh<", ">backprop, ReLU<", ">learning rate<",
-                           ">epoch<", ">best rate<", "test accuracy at epoch 4 (%)", "rgb( 44, 160,  44)",
-                           "rgb(214,  39,  40)", "rgb( 31, 119, 180)", "rgb(255, 127,  14)"})
+  for (const std::string text :
+       {">1 hidden layer<", ">2 hidden layers<", ">3 hidden layers<", ">HNCA<", ">REINFORCE<",
+        ">backprop, tanh<", ">backprop, ReLU<", ">learning rate<", ">epoch<", ">best rate<",
+        "test accuracy at epoch 4 (%)", "rgb( 44, 160,  44)", "rgb(214,  39,  40)", "rgb( 31, 119, 180)",
+        "rgb(255, 127,  14)"})
     CHECK_MESSAGE(says(svg, text), text);
   CHECK_FALSE(says(svg, "sigmoid"));
 }
@@ -166,7 +167,7 @@ TEST_CASE("missing methods and depths are left out of the paper's figure, and si
   CHECK(says(svg, ">backprop, sigmoid<"));
   CHECK(says(svg, "rgb( 31, 119, 180)"));
   CHECK(says(svg, ">3 hidden layers<"));
-  for (const char* text : {"REINFORCE", "tanh", "1 hidden layer<", "rgb(148, 103, 189)"})
+  for (const std::string text : {"REINFORCE", "tanh", "1 hidden layer<", "rgb(148, 103, 189)"})
     CHECK_MESSAGE(!says(svg, text), text);
 }
 
