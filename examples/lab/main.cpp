@@ -1,5 +1,6 @@
 // hindsight: trains, sweeps and draws from the command line. Exit codes: 0 done, 1 learning has diverged, 2
 // bad input, 130 interrupted.
+#include <algorithm>
 #include <cstdio>
 #include <exception>
 #include <functional>
@@ -7,6 +8,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 
 #include <hindsight/hindsight.hpp>
@@ -195,6 +197,12 @@ int run(int argc, char** argv) {
   app.require_subcommand(1);
   const std::vector<std::pair<std::string, Command>> commands{
       {"train", add_train(app)}, {"sweep", add_sweep(app)}, {"plot", add_plot(app)}, {"demo", add_demo(app)}};
+  std::vector<std::string> names;
+  for (const auto& command : commands) names.push_back(command.first);
+  if (argc > 1 && argv[1][0] != '-' && std::find(names.begin(), names.end(), argv[1]) == names.end())
+    refuse({.code = "option",
+            .message = fmt::format("there is no command '{}'", argv[1]),
+            .help = {fmt::format("hindsight one of: {}", fmt::join(names, ", "))}});
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& problem) {

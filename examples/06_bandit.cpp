@@ -121,7 +121,7 @@ double mean_over_seeds(const Net& net, int seeds, const std::string& label) {
   return mean;
 }
 
-/// quick_start [seeds]
+/// 06_bandit [seeds]
 int main(int argc, char** argv) {
   const int seeds = argc > 1 ? std::max(std::atoi(argv[1]), 1) : 20;
   const Net net = build();

@@ -1,0 +1,103 @@
+#include "lab/sweep.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+
+#include <doctest/doctest.h>
+
+#include "lab/atomic_file.hpp"
+#include "support/refusal.hpp"
+
+using namespace hindsight;
+using namespace hindsight::lab;
+using hindsight::testing::refusal;
+
+namespace {
+
+struct Folder {
+  std::filesystem::path path =
+      std::filesystem::temp_directory_path() / ("hindsight-sweep-test-" + std::to_string(getpid()));
+  ~Folder() { std::filesystem::remove_all(path); }
+  std::size_t files() const {
+    const std::filesystem::directory_iterator all(path);
+    return static_cast<std::size_t>(std::distance(begin(all), end(all)));
+  }
+};
+
+const SweepPlan tiny{.units = 4,
+                     .batch = 500,
+                     .methods = {"hnca", "backprop-relu"},
+                     .depths = {1, 2},
+                     .rates = {-4, -3},
+                     .seeds = 2,
+                     .epochs = 1,
+                     .best_seeds = 3,
+                     .best_epochs = 2,
+                     .neighbour_seeds = 1,
+                     .neighbour_epochs = 2};
+
+}  // namespace
+
+TEST_CASE("a sweep runs every combination, then the best rates and their neighbours longer") {
+  const Folder folder;
+  REQUIRE(run_sweep(tiny, {.results = folder.path}));
+  const std::vector<RunResult> results = read_results(folder.path);
+  // 2 methods × 2 depths × (2 rates × 2 seeds, then 3 seeds of the best and 1 of each of 2 neighbours)
+  CHECK(results.size() == 4 * (4 + 3 + 2));
+  CHECK(exploration(tiny).size() == 16);
+  int longer = 0;
+  for (const RunResult& result : results) {
+    CHECK_FALSE(result.diverged);
+    CHECK(result.train_reward.size() == static_cast<std::size_t>(result.settings.epochs));
+    longer += result.settings.epochs == 2 ? 1 : 0;
+  }
+  CHECK(longer == 4 * 5);
+}
+
+TEST_CASE("finished runs are not repeated, and missing ones are made again with the same numbers") {
+  const Folder folder;
+  SweepPlan plan = tiny;
+  plan.methods = {"hnca"};
+  plan.depths = {1};
+  REQUIRE(run_sweep(plan, {.results = folder.path}));
+  const std::size_t files = folder.files();
+  const auto gone = folder.path / file_name(exploration(plan)[1]),
+             kept = folder.path / file_name(exploration(plan)[0]);
+  const RunResult before = parse_result(read_file(gone), "before");
+  std::filesystem::remove(gone);
+  const auto time = std::filesystem::last_write_time(kept);
+  REQUIRE(run_sweep(plan, {.results = folder.path, .workers = 1}));
+  CHECK(folder.files() == files);
+  CHECK(std::filesystem::last_write_time(kept) == time);
+  RunResult after = parse_result(read_file(gone), "after");
+  after.seconds = before.seconds;
+  CHECK(after == before);
+}
+
+TEST_CASE("a run that diverges is recorded and the sweep goes on") {
+  const Folder folder;
+  SweepPlan plan = tiny;
+  plan.methods = {"backprop-relu"};
+  plan.depths = {2};
+  plan.rates = {-4, 60};
+  plan.epochs = 2;
+  plan.best_seeds = plan.neighbour_seeds = 0;
+  REQUIRE(run_sweep(plan, {.results = folder.path}));
+  int diverged = 0, finished = 0;
+  for (const RunResult& result : read_results(folder.path)) {
+    CHECK(result.diverged == (result.settings.rate_exponent == 60));
+    CHECK(result.train_reward.size() == (result.diverged ? 0 : 2));
+    ++(result.diverged ? diverged : finished);
+  }
+  CHECK(diverged == 2);
+  CHECK(finished == 2);
+}
+
+TEST_CASE("refining needs what exploring found") {
+  CHECK(refusal([] { refinement(tiny, {}); }) ==
+        "error[sweep-incomplete]: hnca with 1 hidden layers has not been explored\n"
+        "  help: run the sweep again: finished runs are not repeated");
+}

@@ -1,0 +1,295 @@
+// The program as a person runs it: exit codes, messages, files, signals.
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <random>
+#include <sstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include "lab/atomic_file.hpp"
+#include "lab/tensor_file.hpp"
+
+using namespace hindsight::lab;
+
+namespace {
+
+struct Folder {
+  std::filesystem::path path =
+      std::filesystem::temp_directory_path() / ("hindsight-tool-test-" + std::to_string(getpid()));
+  Folder() { std::filesystem::create_directories(path); }
+  ~Folder() { std::filesystem::remove_all(path); }
+  std::string operator/(const std::string& name) const { return (path / name).string(); }
+};
+
+std::string content(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+struct Ended {
+  int code = -1;  ///< minus the signal if one ended it
+  std::string said = {};
+};
+
+/// A run of the program with both outputs in a file.
+class Process {
+ public:
+  Process(const std::vector<std::string>& arguments, std::string log, rlim_t largest_file = RLIM_INFINITY)
+      : log_(std::move(log)) {
+    std::vector<std::string> words{HINDSIGHT_TOOL};
+    words.insert(words.end(), arguments.begin(), arguments.end());
+    pid_ = fork();
+    REQUIRE(pid_ >= 0);
+    if (pid_ > 0) return;
+    const int out = open(log_.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    dup2(out, STDOUT_FILENO);
+    dup2(out, STDERR_FILENO);
+    if (largest_file != RLIM_INFINITY) {
+      const rlimit limit{largest_file, largest_file};
+      setrlimit(RLIMIT_FSIZE, &limit);
+      std::signal(SIGXFSZ, SIG_IGN);
+    }
+    std::vector<char*> pointers;
+    for (std::string& word : words) pointers.push_back(word.data());
+    pointers.push_back(nullptr);
+    execv(HINDSIGHT_TOOL, pointers.data());
+    _exit(127);
+  }
+  void send(int signal) const { kill(pid_, signal); }
+  Ended wait() const {
+    int status = 0;
+    waitpid(pid_, &status, 0);
+    return {WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status), content(log_)};
+  }
+
+ private:
+  std::string log_;
+  pid_t pid_ = -1;
+};
+
+Ended run(const Folder& folder, const std::vector<std::string>& arguments) {
+  return Process(arguments, folder / "log").wait();
+}
+
+/// Everything of a checkpoint but how fast the run was.
+std::string numbers(const std::string& file) {
+  const TensorFile tensors = TensorFile::from_bytes(read_file(file), file);
+  std::string all = tensors.metadata.at("run");
+  for (const std::string& name : tensors.names()) {
+    if (name == "metrics/samples_per_s") continue;
+    all += name;
+    const auto add = [&](const auto& values) {
+      all.append(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(values[0]));
+    };
+    if (name.starts_with("parameters/") || name.ends_with("_moment"))
+      add(tensors.floats(name));
+    else if (name.starts_with("metrics/") || name == "position/reward_sum")
+      add(tensors.doubles(name));
+    else if (name == "adam/steps")
+      add(tensors.uint64s(name));
+    else
+      add(tensors.uint32s(name));
+  }
+  return all;
+}
+
+std::vector<std::string> small_run(const std::string& out, const std::string& epochs = "3") {
+  return {"train", "--hidden", "6", "--epochs", epochs, "--optimizer", "adam", "--lr", "0.01", "--out", out};
+}
+
+}  // namespace
+
+TEST_CASE("a run leaves metrics, a checkpoint and a picture") {
+  const Folder folder;
+  const Ended ended = run(folder, small_run(folder / "run"));
+  CAPTURE(ended.said);
+  REQUIRE(ended.code == 0);
+  CHECK(ended.said.find("epoch 3") != std::string::npos);
+  CHECK(ended.said.find("samples/s") != std::string::npos);
+  CHECK(ended.said.find(" left") != std::string::npos);
+  CHECK(ended.said.find("of the likeliest class on average") != std::string::npos);
+  CHECK(ended.said.find('\r') == std::string::npos);  // plain lines: this is no terminal
+  std::istringstream metrics(content(folder / "run/metrics.jsonl"));
+  int epoch = 0;
+  for (std::string line; std::getline(metrics, line);) {
+    CHECK(line.find("{\"epoch\":" + std::to_string(++epoch) + ",\"train_reward\":0.") == 0);
+    for (const char* key : {"\"test_accuracy_sampled\":", "\"test_accuracy_mean\":", "\"samples_per_s\":"})
+      CHECK(line.find(key) != std::string::npos);
+  }
+  CHECK(epoch == 3);
+  CHECK(content(folder / "run/learning_curve.svg").find("<svg") != std::string::npos);
+  CHECK(content(folder / "run/learning_curve.png").starts_with("\x89PNG"));
+  CHECK(TensorFile::from_bytes(read_file(folder / "run/checkpoint.safetensors"), "it")
+            .shape("parameters/h1/weights/x") == TensorFile::Shape{6, 784});
+}
+
+TEST_CASE("a run that is there already is neither overwritten nor changed by new options") {
+  const Folder folder;
+  REQUIRE(run(folder, small_run(folder / "run", "1")).code == 0);
+  const std::string before = content(folder / "run/checkpoint.safetensors");
+  Ended ended = run(folder, small_run(folder / "run"));
+  CHECK(ended.code == 2);
+  CHECK(ended.said.find("error[run-exists]") == 0);
+  ended = run(folder, {"train", "--resume", "--out", folder / "run", "--lr", "0.5"});
+  CHECK(ended.code == 2);
+  CHECK(ended.said.find("error[option]: --lr cannot change when a run goes on") == 0);
+  CHECK(content(folder / "run/checkpoint.safetensors") == before);
+  ended = run(folder, {"train", "--resume", "--out", folder / "nothing"});
+  CHECK(ended.code == 2);
+  CHECK(ended.said.find("error[file-not-read]") == 0);
+}
+
+// The process is killed at random moments, most of them in the middle of a step or of writing; seed 5.
+TEST_CASE("a run that is killed twenty times ends with the bits of one that was not") {
+  const Folder folder;
+  REQUIRE(run(folder, small_run(folder / "whole", "8")).code == 0);
+  const std::string expected = numbers(folder / "whole/checkpoint.safetensors");
+  std::mt19937 rng(5);
+  int kills = 0;
+  for (int attempt = 0; kills < 20; ++attempt) {
+    REQUIRE(attempt < 20);
+    const std::string out = folder / ("run" + std::to_string(attempt));
+    for (bool begun = false, finished = false; !finished;) {
+      std::vector<std::string> arguments = small_run(out, "8");
+      if (begun) arguments = {"train", "--resume", "--epochs", "8", "--out", out};
+      arguments.insert(arguments.end(), {"--checkpoint-seconds", "0.02"});
+      const Process process(arguments, folder / "log");
+      std::this_thread::sleep_for(std::chrono::milliseconds(40 + rng() % 120));
+      process.send(SIGKILL);
+      const Ended ended = process.wait();
+      CAPTURE(ended.said);
+      CHECK((ended.code == 0 || ended.code == -SIGKILL));
+      finished = ended.code == 0;
+      kills += finished ? 0 : 1;
+      begun = std::filesystem::exists(out + "/checkpoint.safetensors");
+    }
+    CHECK(numbers(out + "/checkpoint.safetensors") == expected);
+    const auto lines = [](const std::string& file) {
+      std::string all;
+      std::istringstream text(content(file));
+      for (std::string line; std::getline(text, line);) all += line.substr(0, line.find("\"samples_per_s\""));
+      return all;
+    };
+    CHECK(lines(out + "/metrics.jsonl") == lines(folder / "whole/metrics.jsonl"));
+  }
+}
+
+TEST_CASE("Ctrl-C finishes the step, keeps everything and says how to go on") {
+  const Folder folder;
+  REQUIRE(run(folder, small_run(folder / "whole", "40")).code == 0);
+  const Process process(small_run(folder / "run", "40"), folder / "log");
+  std::this_thread::sleep_for(std::chrono::milliseconds(250));
+  process.send(SIGINT);
+  const Ended ended = process.wait();
+  CAPTURE(ended.said);
+  REQUIRE(ended.code == 130);
+  CHECK(ended.said.find("hindsight train --resume --out " + folder / "run" + " --epochs 40") !=
+        std::string::npos);
+  REQUIRE(run(folder, {"train", "--resume", "--out", folder / "run", "--epochs", "40"}).code == 0);
+  CHECK(numbers(folder / "run/checkpoint.safetensors") == numbers(folder / "whole/checkpoint.safetensors"));
+}
+
+TEST_CASE("a damaged or foreign checkpoint is refused and stays as it is") {
+  const Folder folder;
+  REQUIRE(run(folder, small_run(folder / "run", "1")).code == 0);
+  const std::string file = folder / "run/checkpoint.safetensors", good = content(file);
+  std::string flipped = good, foreign = good;
+  flipped[good.size() / 2] = static_cast<char>(flipped[good.size() / 2] ^ 1);
+  TensorFile other;
+  other.metadata = {{"format", "something else"}};
+  const std::vector<std::string> damaged{good.substr(0, good.size() - 7), flipped, "",
+                                         "not a checkpoint at all", other.to_bytes()};
+  for (const std::string& bytes : damaged) {
+    std::ofstream(file, std::ios::binary) << bytes;
+    const Ended ended = run(folder, {"train", "--resume", "--out", folder / "run", "--epochs", "2"});
+    CAPTURE(ended.said);
+    CHECK(ended.code == 2);
+    CHECK(ended.said.find("error[") == 0);
+    CHECK(ended.said.find("checkpoint.safetensors") != std::string::npos);
+    CHECK(content(file) == bytes);
+  }
+  std::ofstream(file, std::ios::binary) << good;
+  CHECK(run(folder, {"train", "--resume", "--out", folder / "run", "--epochs", "2"}).code == 0);
+}
+
+TEST_CASE("a disk that fills up ends the run with a message and leaves the last good checkpoint") {
+  const Folder folder;
+  REQUIRE(run(folder, small_run(folder / "run", "1")).code == 0);
+  const std::string before = content(folder / "run/checkpoint.safetensors");
+  // Larger files than this cannot be written; the checkpoint is larger.
+  const Ended ended = Process({"train", "--resume", "--out", folder / "run", "--epochs", "2"}, folder / "log",
+                              before.size() / 2)
+                          .wait();
+  CAPTURE(ended.said);
+  CHECK(ended.code == 2);
+  CHECK(ended.said.find("error[file-not-written]") != std::string::npos);
+  CHECK(content(folder / "run/checkpoint.safetensors") == before);
+}
+
+TEST_CASE("bad input has exit code 2 and a message that names it") {
+  const Folder folder;
+  const auto fails = [&](const std::vector<std::string>& arguments, const std::string& text) {
+    const Ended ended = run(folder, arguments);
+    CAPTURE(ended.said);
+    CHECK(ended.code == 2);
+    CHECK(ended.said.find(text) != std::string::npos);
+  };
+  fails({}, "subcommand is required");
+  fails({"trane"}, "there is no command 'trane'\n  help: hindsight one of: train, sweep, plot, demo");
+  fails({"train", "--hiden", "3"}, "--hiden");
+  fails({"train", "--epochs", "0"}, "--epochs");
+  fails({"train", "--epochs", "many"}, "many");
+  fails({"train", "--data", folder / "nowhere", "--out", folder / "run"}, "error[data-missing]");
+  fails({"train", "--method", "magic", "--out", folder / "run"}, "there is no method 'magic'");
+  fails({"train", "--threads", "0", "--out", folder / "run"}, "error[thread-count]");
+  fails({"train", "--out", "/proc/nothing"}, "error[file-not-written]");
+  fails({"sweep", folder / "nothing.toml", "--out", folder / "results"}, "nothing.toml");
+  std::ofstream(folder / "bad.toml") << "seeds = 2\nratse = [1]\n";
+  fails({"sweep", folder / "bad.toml", "--out", folder / "results"}, "ratse");
+  fails({"plot", folder / "nothing"}, "error[results-missing]");
+  CHECK(run(folder, {"--help"}).code == 0);
+  CHECK(run(folder, {"train", "--help"}).said.find("--checkpoint-seconds") != std::string::npos);
+}
+
+TEST_CASE("a sweep that is killed goes on, and its results can be drawn and tabulated") {
+  const Folder folder;
+  std::ofstream(folder / "plan.toml")
+      << "units = 4\nbatch = 100\nmethods = [\"hnca\", \"reinforce\"]\ndepths = [1]\n"
+         "rates = [-3, -2]\nseeds = 3\nepochs = 6\n";
+  const std::vector<std::string> sweep{"sweep", folder / "plan.toml", "--out", folder / "results"};
+  const Process killed(sweep, folder / "log");
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  killed.send(SIGKILL);
+  killed.wait();
+  const Ended ended = run(folder, sweep);
+  CAPTURE(ended.said);
+  REQUIRE(ended.code == 0);
+  REQUIRE(run(folder, {"plot", folder / "results", "--out", folder / "figure"}).code == 0);
+  CHECK(content(folder / "figure.svg").find("HNCA") != std::string::npos);
+  CHECK(content(folder / "figure.png").starts_with("\x89PNG"));
+  const Ended table = run(folder, {"plot", folder / "results", "--table"});
+  CHECK(table.code == 0);
+  CHECK(table.said.find("REINFORCE") != std::string::npos);
+}
+
+TEST_CASE("the demonstration ends with a table and a figure") {
+  const Folder folder;
+  const Ended ended = run(folder, {"demo", "--seeds", "2", "--epochs", "2", "--out", folder / "demo"});
+  CAPTURE(ended.said);
+  REQUIRE(ended.code == 0);
+  for (const char* text : {"non-layered  HNCA", "layered      REINFORCE", "Assumption 1 holds everywhere"})
+    CHECK(ended.said.find(text) != std::string::npos);
+  CHECK(content(folder / "demo.svg").find("non-layered, HNCA") != std::string::npos);
+}
