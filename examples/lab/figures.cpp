@@ -173,17 +173,19 @@ void add_curve(Drawing& drawing, const Rows& rows, std::size_t line_type, const 
                  fmt::format("1:2 with {} lt {} lw 2 title {} noenhanced", shape, line_type, quoted(title)));
 }
 
-/// In percent; no interval reaches beyond what is possible.
-std::vector<double> accuracy_row(double position, const Summary& accuracy) {
-  return {position, 100 * accuracy.mean, 100 * std::max(0.0, accuracy.mean - accuracy.half_width),
-          100 * std::min(1.0, accuracy.mean + accuracy.half_width)};
+/// In percent, the interval cut to what the axis shows: gnuplot goes astray where it has to cut a band
+/// itself.
+std::vector<double> accuracy_row(double position, const Summary& accuracy, double lowest) {
+  const double mean = 100 * accuracy.mean, half = 100 * accuracy.half_width;
+  if (mean < lowest) return {position, mean, NAN, NAN};
+  return {position, mean, std::max(lowest, mean - half), std::min(100.0, mean + half)};
 }
 
 /// A line of means, with intervals where there are seeds enough and the seeds themselves elsewhere.
 void add_sensitivity(Drawing& drawing, const std::vector<RateScore>& scores, std::size_t line_type) {
   Rows means, intervals, seeds;
   for (const auto& [exponent, accuracies, summary] : scores) {
-    means.push_back(accuracy_row(exponent, summary));
+    means.push_back(accuracy_row(exponent, summary, 0));
     if (summary.count >= 3) intervals.push_back(means.back());
     for (const double accuracy : accuracies)
       if (summary.count < 3) seeds.push_back({1.0 * exponent, 100 * accuracy});
@@ -249,19 +251,17 @@ void draw_paper_figure(const std::vector<RunResult>& results, const fs::path& pa
   const double lowest = std::clamp(std::floor((2 * lowest_end - 1) * 20) * 5, 0.0, 90.0);
   // Sigmoid stands in for tanh in the paper's second figure, and takes its blue there.
   const std::array<std::size_t, 5> line_types = {1, 2, 3, labels.contains(2) ? 5U : 3U, 4};
-
-  const double height = 800, width = std::max(800.0, 400.0 * static_cast<double>(columns.size()));
+  const double height = 800, width = std::max(960.0, 400.0 * static_cast<double>(columns.size()));
   const double gap = 32 / width, right = 1 - 22 / width;
   double left = 76 / width;
   const double step = (right - left + gap) / static_cast<double>(columns.size());
   Drawing drawing;
   drawing.add("{}\nunset key\nset multiplot layout 2,{} columnsfirst margins {},{},{},{} spacing {},{}",
               light_frame, columns.size(), left, right, 60 / height, 1 - 84 / height, gap, 108 / height);
-  const double entry = std::min(185 / width, 1.0 / static_cast<double>(labels.size()));
-  double x = 0.5 - entry * static_cast<double>(labels.size()) / 2;
+  double x = 0.5 - 185 / width * static_cast<double>(labels.size()) / 2;
   for (const auto& [method, label] : labels) {
     drawing.legend(x, 1 - 24 / height, 36 / width, line_types[method], label);
-    x += entry;
+    x += 185 / width;
   }
   for (const auto& [depth, column] : columns) {
     const bool first = depth == columns.begin()->first;
@@ -283,7 +283,7 @@ void draw_paper_figure(const std::vector<RunResult>& results, const fs::path& pa
     for (const MethodOutcome& outcome : column) {
       Rows rows;
       for (const Summary& epoch : outcome.curve)
-        rows.push_back(accuracy_row(static_cast<double>(rows.size() + 1), epoch));
+        rows.push_back(accuracy_row(static_cast<double>(rows.size() + 1), epoch, lowest));
       add_curve(drawing, rows, line_types[outcome.method], "");
       drawing.legend(x, 0.444, 20 / width, line_types[outcome.method],
                      fmt::format("2^{{{}}}", outcome.best.exponent));

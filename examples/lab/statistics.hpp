@@ -80,12 +80,11 @@ struct MethodOutcome {
 /// All that a set of results says, and the ranges that panels share so that they can be compared.
 struct Experiment {
   std::map<int, std::vector<MethodOutcome>> by_depth = {};  ///< methods in the order of `known_methods`
-  std::map<std::size_t, std::string> labels =
-      {};                                 ///< of the methods that occur, by their place in that order
-  int common_epoch = 0;                   ///< the last that every run was asked for
-  int lowest_rate = 0, highest_rate = 0;  ///< as exponents
-  std::size_t epochs = 0;                 ///< of the longest curve
-  double lowest_end = 1;                  ///< of all curves
+  std::map<std::size_t, std::string> labels = {};  ///< of the methods that occur, by their place there
+  int common_epoch = 0;                            ///< the last that every run was asked for
+  int lowest_rate = 0, highest_rate = 0;           ///< as exponents
+  std::size_t epochs = 0;                          ///< of the longest curve
+  double lowest_end = 1;                           ///< of all curves
 };
 
 Experiment evaluate(std::span<const RunResult>);

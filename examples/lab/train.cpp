@@ -42,7 +42,9 @@ bool is_divergence(const Error& problem) {
 class RunFolder {
  public:
   RunFolder(std::filesystem::path folder, double checkpoint_seconds)
-      : folder_(std::move(folder)), checkpoint_seconds_(checkpoint_seconds) {
+      : folder_(std::move(folder)), checkpoint_seconds_(checkpoint_seconds) {}
+
+  void make() const {
     std::error_code problem;
     std::filesystem::create_directories(folder_, problem);
     if (problem)
@@ -141,6 +143,7 @@ TrainEnd train(TrainCommand command) {
             .message = fmt::format("{} holds a run already", command.out.string()),
             .help = {"--resume   # to go on with it", "--out other   # to start anew and keep it"}});
   }
+  if (!command.resume) folder.make();
   const Dataset data = load_dataset(command.run.data);
   if (checkpoint && checkpoint->run().data_checksum != checksum(data))
     refuse({.code = "checkpoint-mismatch",

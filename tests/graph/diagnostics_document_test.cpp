@@ -1,4 +1,4 @@
-// Every code that the library can say has an entry in docs/diagnostics.md, and every entry a code.
+// Every code that the library and its command-line tool can say has an entry in docs/diagnostics.md, and every entry a code.
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -34,13 +34,14 @@ std::set<std::string> all(const std::string& text, const char* expression) {
 /// The literals of `.code = …`, which may choose among several, and those that callbacks are called with.
 std::set<std::string> codes_of_the_library() {
   std::set<std::string> codes;
-  for (const char* folder : {"core", "nodes", "graph", "estimators"})
+  for (const char* folder : {"core", "nodes", "graph", "estimators", "examples/lab"})
     for (const auto& file : std::filesystem::directory_iterator(source_dir / folder)) {
       if (file.path().extension() != ".cpp" && file.path().extension() != ".hpp") continue;
       const std::string text = read(file.path());
       for (const std::string& value : all(text, R"(\bcode = ([^,;]*))"))
         codes.merge(all(value, R"re("([a-z0-9-]+)")re"));
       codes.merge(all(text, R"re("([a-z]+-threw)")re"));
+      codes.merge(all(text, R"re("(data-[a-z]+)")re"));
     }
   return codes;
 }

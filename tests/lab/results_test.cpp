@@ -157,8 +157,8 @@ TEST_CASE("a line that is no result is refused by text") {
       {with("0.625", "-0.5"), "'test_accuracy_sampled' must be from 0 to 1, found -0.5"},
       {with("12.5", "-1"), "'seconds' must be from 0 to 1e9, found -1"},
       {with(R"("hnca")", R"("hcna")"),
-       R"('method' must be one of "hnca", "reinforce", "backprop-tanh", "backprop-sigmoid", "backprop-relu", )"
-       R"(found "hcna")"},
+       R"('method' must be one of "hnca", "reinforce", "backprop-tanh", "backprop-sigmoid", "backprop-relu")"
+       R"(, found "hcna")"},
       {with("-1,1", "1,2"), R"('values' must be one of "-1,1", "0,1", found "1,2")"},
       {with(R"("sgd")", R"("")"), "'optimizer' must be 1 to 200 bytes long, found 0"},
       {with("[0.625,0.9]", "[[0.625],0.9]"),
