@@ -71,8 +71,10 @@ $(DATA)/%:
 
 # Results are kept as they come; only what is missing runs.
 sweep: tool data
-	$(TOOL) sweep examples/lab/sweeps/paper.toml --out .cache/results/paper
-	$(TOOL) sweep examples/lab/sweeps/zero_one.toml --out .cache/results/zero_one
+	for name in paper zero_one; do \
+	  known=docs/results/$$name.jsonl.gz; \
+	  $(TOOL) sweep examples/lab/sweeps/$$name.toml --out .cache/results/$$name $$([ -f $$known ] && echo --known $$known) || exit; \
+	done
 
 results: tool
 	examples/lab/fill_results.sh $(TOOL)

@@ -38,6 +38,17 @@ void Batches::shuffle(std::uint32_t epoch) {
   }
 }
 
+/// Images lie scattered in memory. Asked for all at once they come in much less time than one after another.
+void Batches::fetch(int first, int count) const {
+  constexpr std::size_t cache_line = 64;
+  unsigned sum = 0;
+  for (int i = first; i < first + count; ++i) {
+    const auto image = images_.image(static_cast<int>(order_[static_cast<std::size_t>(i)]));
+    for (std::size_t byte = 0; byte < image.size(); byte += cache_line) sum += image[byte];
+  }
+  [[maybe_unused]] volatile unsigned seen = sum;
+}
+
 void Batches::next() {
   if (position_.batch == static_cast<std::uint32_t>(per_epoch())) {
     position_ = {position_.epoch + 1, 0};
@@ -45,6 +56,7 @@ void Batches::next() {
   }
   const int first = static_cast<int>(position_.batch) * batch_;
   count_ = std::min(batch_, images_.count() - first);
+  fetch(first, count_);
   for (int i = 0; i < count_; ++i) {
     const auto image = static_cast<int>(order_[static_cast<std::size_t>(first + i)]);
     copy_pixels(images_.image(image), pixels_.data() + static_cast<std::ptrdiff_t>(i) * images_.features());

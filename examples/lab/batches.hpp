@@ -33,6 +33,7 @@ class Batches {
 
  private:
   void shuffle(std::uint32_t epoch);
+  void fetch(int first, int count) const;
 
   const LabelledImages& images_;
   int batch_, count_ = 0;

@@ -173,11 +173,14 @@ void add_curve(Drawing& drawing, const Rows& rows, std::size_t line_type, const 
                  fmt::format("1:2 with {} lt {} lw 2 title {} noenhanced", shape, line_type, quoted(title)));
 }
 
+/// Fewer seeds give intervals so wide that they say nothing.
+constexpr int least_seeds = 3;
+
 /// In percent, the interval cut to what the axis shows: gnuplot goes astray where it has to cut a band
 /// itself.
 std::vector<double> accuracy_row(double position, const Summary& accuracy, double lowest) {
   const double mean = 100 * accuracy.mean, half = 100 * accuracy.half_width;
-  if (mean < lowest) return {position, mean, NAN, NAN};
+  if (mean < lowest || accuracy.count < least_seeds) return {position, mean, NAN, NAN};
   return {position, mean, std::max(lowest, mean - half), std::min(100.0, mean + half)};
 }
 
@@ -186,9 +189,9 @@ void add_sensitivity(Drawing& drawing, const std::vector<RateScore>& scores, std
   Rows means, intervals, seeds;
   for (const auto& [exponent, accuracies, summary] : scores) {
     means.push_back(accuracy_row(exponent, summary, 0));
-    if (summary.count >= 3) intervals.push_back(means.back());
+    if (summary.count >= least_seeds) intervals.push_back(means.back());
     for (const double accuracy : accuracies)
-      if (summary.count < 3) seeds.push_back({1.0 * exponent, 100 * accuracy});
+      if (summary.count < least_seeds) seeds.push_back({1.0 * exponent, 100 * accuracy});
   }
   const std::string colour = fmt::format(" lt {}", line_type);
   drawing.series(means, "1:2 with lines lw 1.5" + colour);
@@ -232,7 +235,7 @@ void draw_learning_curve(const LearningCurve& curve, const fs::path& path) {
   std::vector<NamedCurve> curves = {
       {.label = "test accuracy, outcomes drawn", .mean = curve.test_accuracy_sampled},
       {.label = "reward in training", .mean = curve.train_reward},
-      {.label = "test accuracy, units at their means", .mean = curve.test_accuracy_mean}};
+      {.label = "test accuracy, likeliest class", .mean = curve.test_accuracy_mean}};
   std::erase_if(curves, [](const NamedCurve& named) { return named.mean.empty(); });
   for (NamedCurve& named : curves)
     for (double& value : named.mean) {

@@ -92,7 +92,7 @@ Command add_train(CLI::App& app) {
   describes(command->add_option("--seed", run.training.seed,
                                 "of initial weights, sampling and order of the images"));
   describes(command->add_option("--test-passes", run.training.test_passes,
-                                "times that each test image is classified"))
+                                "times that each test image is classified after an epoch"))
       ->check(in(1, 1000));
   command->add_option("--epochs", given->epochs, "times through the training images")
       ->check(in(1, 1000000))
@@ -180,6 +180,8 @@ Command add_sweep(CLI::App& app) {
       ->required();
   command->add_option("--out", given->options.results, "folder for the results, one file per run")
       ->required();
+  command->add_option("--known", given->options.known,
+                      "results that need not be run again: a folder, .jsonl or .jsonl.gz");
   command->add_option("--workers", given->options.workers, "runs at a time; 0: as many as there are cores")
       ->check(in(0, 1024))
       ->capture_default_str();

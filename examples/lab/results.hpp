@@ -31,7 +31,7 @@ struct RunResult {
   bool diverged = false;
   std::vector<double> train_reward = {};
   std::vector<double> test_accuracy_sampled = {};  ///< outcomes drawn, as in training
-  std::vector<double> test_accuracy_mean = {};     ///< every unit at its mean
+  std::vector<double> test_accuracy_mean = {};     ///< the likeliest class, averaged over passes
   double seconds = 0;
 
   bool operator==(const RunResult&) const = default;

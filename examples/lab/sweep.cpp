@@ -54,7 +54,8 @@ std::optional<RunResult> execute(const RunSettings& settings, const Dataset& dat
                     {.rate = std::ldexp(1.0, settings.rate_exponent),
                      .optimizer = settings.optimizer,
                      .batch = settings.batch,
-                     .seed = static_cast<std::uint64_t>(settings.seed)});
+                     .seed = static_cast<std::uint64_t>(settings.seed),
+                     .test_passes = 4});
   RunResult result{.settings = settings};
   try {
     while (training.completed_epochs() < settings.epochs) {
@@ -148,7 +149,17 @@ std::vector<RunSettings> refinement(const SweepPlan& plan, const std::vector<Run
 }
 
 bool run_sweep(const SweepPlan& plan, const SweepOptions& options) {
-  std::filesystem::create_directories(options.results);
+  std::error_code problem;
+  std::filesystem::create_directories(options.results, problem);
+  if (problem)
+    refuse({.code = "file-not-written",
+            .message =
+                fmt::format("the folder {} cannot be made: {}", options.results.string(), problem.message()),
+            .help = {"--out a folder that can be written"}});
+  if (!options.known.empty())
+    for (const RunResult& result : read_results(options.known))
+      if (const auto file = options.results / file_name(result.settings); !std::filesystem::exists(file))
+        write_atomically(file, to_json_line(result) + "\n");
   const Dataset data = load_dataset(plan.data);
   const std::vector<RunSettings> explored = exploration(plan);
   if (!run_missing("explore", explored, data, options)) return false;

@@ -37,6 +37,8 @@ std::string file_name(const RunSettings& settings);
 
 struct SweepOptions {
   std::filesystem::path results;
+  std::filesystem::path known =
+      {};           ///< results that are there already, as read_results takes them; none: empty
   int workers = 0;  ///< runs at a time; 0: as many as there are cores
 };
 

@@ -61,14 +61,16 @@ double Training::mean_reward() const {
 }
 
 void Training::finish_epoch(double samples_per_s) {
-  EpochMetrics metrics{.train_reward = mean_reward(), .samples_per_s = samples_per_s};
-  classify(metrics);
-  metrics_.push_back(metrics);
+  const TestAccuracy accuracy = test(test_passes_);
+  metrics_.push_back({.train_reward = mean_reward(),
+                      .test_accuracy_sampled = accuracy.sampled,
+                      .test_accuracy_mean = accuracy.mean,
+                      .samples_per_s = samples_per_s});
   batches_.seek({batches_.position().epoch + 1, 0});
   reward_sum_ = 0;
 }
 
-void Training::classify(EpochMetrics& metrics) {
+TestAccuracy Training::test(int passes) {
   const LabelledImages& images = data_.test;
   const std::ptrdiff_t classes = images.classes;
   int right_drawn = 0, right_on_average = 0;
@@ -80,7 +82,7 @@ void Training::classify(EpochMetrics& metrics) {
       copy_pixels(images.image(first + i),
                   test_pixels_.data() + static_cast<std::ptrdiff_t>(i) * images.features());
     std::vector<double> probabilities(static_cast<std::size_t>(count * classes), 0.0);
-    for (int pass = 0; pass < test_passes_; ++pass) {
+    for (int pass = 0; pass < passes; ++pass) {
       model_.forward(test_run_, {{network_.input, {test_pixels_.data(), count, images.features()}}});
       const auto chosen = test_run_.outcomes(network_.output);
       const auto log_probs = test_run_.log_probs(network_.output);
@@ -97,8 +99,8 @@ void Training::classify(EpochMetrics& metrics) {
       right_on_average += likeliest == images.labels[static_cast<std::size_t>(first + i)] ? 1 : 0;
     }
   }
-  metrics.test_accuracy_sampled = static_cast<double>(right_drawn) / images.count() / test_passes_;
-  metrics.test_accuracy_mean = static_cast<double>(right_on_average) / images.count();
+  return {.sampled = static_cast<double>(right_drawn) / images.count() / passes,
+          .mean = static_cast<double>(right_on_average) / images.count()};
 }
 
 TrainingState Training::state() const {

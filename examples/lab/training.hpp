@@ -20,15 +20,21 @@ struct TrainingOptions {
   int batch = 16;
   std::uint64_t seed = 0;
   int threads = 1;
-  int test_passes = 4;  ///< times that every test image is classified
+  int test_passes = 1;  ///< times that every test image is classified after an epoch
   std::optional<InstructionSet> instructions = {};
+};
+
+/// How many of the test images are classified rightly.
+struct TestAccuracy {
+  double sampled = 0;  ///< the class drawn by the network, over all passes
+  double mean = 0;     ///< the likeliest class, its probability averaged over the passes
 };
 
 /// What one epoch came to.
 struct EpochMetrics {
   double train_reward = 0;           ///< mean over the epoch's samples, as they were drawn
-  double test_accuracy_sampled = 0;  ///< of classes drawn by the network, over all passes
-  double test_accuracy_mean = 0;     ///< of the likeliest class, its probability averaged over the passes
+  double test_accuracy_sampled = 0;  ///< as TestAccuracy::sampled
+  double test_accuracy_mean = 0;     ///< as TestAccuracy::mean
   double samples_per_s = 0;          ///< of training alone
 };
 
@@ -53,6 +59,9 @@ class Training {
   /// Closes the epoch: classifies the test images and remembers the metrics.
   void finish_epoch(double samples_per_s);
 
+  /// Classifies the test images so many times each, with random numbers that training does not use.
+  TestAccuracy test(int passes);
+
   std::uint32_t batches_per_epoch() const { return static_cast<std::uint32_t>(batches_.per_epoch()); }
   int completed_epochs() const { return static_cast<int>(metrics_.size()); }
   std::span<const EpochMetrics> metrics() const { return metrics_; }
@@ -65,8 +74,6 @@ class Training {
   void restore(TrainingState state);
 
  private:
-  void classify(EpochMetrics& metrics);
-
   const Network& network_;
   const Dataset& data_;
   int test_passes_;

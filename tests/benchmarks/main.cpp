@@ -112,10 +112,12 @@ int run(int argc, char** argv) {
   mallopt(M_TRIM_THRESHOLD, 1 << 30);
 
   const Data data{.mnist = load_images(options.images, 4096), .dense = dense_images(4096, 784)};
+  const lab::Dataset learned =
+      lab::load_dataset(std::filesystem::is_directory(options.images) ? options.images.string() : "sample");
   check_torch(data.mnist);
   std::vector<Row> rows;
-  for (const std::vector<Row>& suite :
-       {paper_networks(data), large_network(data), message_kernel(), sparse_graphs(), growth(data)})
+  for (const std::vector<Row>& suite : {paper_networks(data), large_network(data), message_kernel(),
+                                        sparse_graphs(), growth(data), pipeline(learned)})
     rows.insert(rows.end(), suite.begin(), suite.end());
 
   Collector collector;

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "images.hpp"
+#include "lab/dataset.hpp"
 #include "rows.hpp"
 
 namespace hindsight::benchmarks {
@@ -20,6 +21,7 @@ std::vector<Row> large_network(const Data& data);
 std::vector<Row> message_kernel();
 std::vector<Row> sparse_graphs();
 std::vector<Row> growth(const Data& data);
+std::vector<Row> pipeline(const lab::Dataset& data);
 
 /// Bytes by which the peak memory of this process grows while it builds a model of so many edges with its
 /// workspace and takes one step. For a process that does nothing else.

@@ -1,4 +1,5 @@
-// Every code that the library and its command-line tool can say has an entry in docs/diagnostics.md, and every entry a code.
+// Every code that the library and its command-line tool can say has an entry in docs/diagnostics.md, and
+// every entry a code.
 #include <filesystem>
 #include <fstream>
 #include <iterator>

@@ -116,7 +116,7 @@ TEST_CASE("a learning curve is drawn with its title and three labels") {
                       folder.path / "curve");
   const std::string svg = drawn(folder.path / "curve");
   for (const std::string text : {"HNCA, seed 1", "reward in training", "test accuracy, outcomes drawn",
-                                 "test accuracy, units at their means", ">epoch<", "right answers (%)"})
+                                 "test accuracy, likeliest class", ">epoch<", "right answers (%)"})
     CHECK_MESSAGE(says(svg, text), text);
 }
 

@@ -77,6 +77,25 @@ TEST_CASE("finished runs are not repeated, and missing ones are made again with 
   CHECK(after == before);
 }
 
+TEST_CASE("results that are known already are taken over instead of run") {
+  const Folder folder;
+  SweepPlan plan = tiny;
+  plan.methods = {"hnca"};
+  plan.depths = {1};
+  plan.best_seeds = plan.neighbour_seeds = 0;
+  REQUIRE(run_sweep(plan, {.results = folder.path / "first"}));
+  std::ofstream known(folder.path / "known.jsonl");
+  for (RunResult& result : read_results(folder.path / "first")) {
+    result.seconds = 12345;
+    known << to_json_line(result) << "\n";
+  }
+  known.close();
+  REQUIRE(run_sweep(plan, {.results = folder.path / "second", .known = folder.path / "known.jsonl"}));
+  const std::vector<RunResult> taken = read_results(folder.path / "second");
+  CHECK(taken.size() == 4);
+  for (const RunResult& result : taken) CHECK(result.seconds == 12345);
+}
+
 TEST_CASE("a run that diverges is recorded and the sweep goes on") {
   const Folder folder;
   SweepPlan plan = tiny;
