@@ -23,9 +23,8 @@ namespace hindsight {
 ///   log_probs(theta, reading, out)            out[unit·K + k] = log π(k | reading), normalised per unit
 ///   accumulate(theta, reading, weights, out)  out += Σ weights[unit·K + k]·∇log π(k | reading)
 /// Optional:
-///   backpropagate(theta, reading, weights, out)        out[feature] += Σ weights[unit·K + k]·∂log π(k |
-///   reading)/∂feature;
-///                                                      without it the node cannot have deterministic parents
+///   backpropagate(theta, reading, weights, out)        out[feature] += Σ weights·∂log π/∂feature; without it
+///                                                      the node cannot have deterministic parents
 ///   static constexpr std::string_view kind             how reports call it
 ///   static constexpr bool reads_patterns = true        it honours ParentShape::connectivity
 ///   initialise(const Initialisation&, span<double>)    initial parameters; zeros otherwise

@@ -45,7 +45,11 @@ void BasicAdam<S>::step(std::span<S> parameters, std::span<const S> gradient) {
     state_.first_moment.assign(parameters.size(), S(0));
     state_.second_moment.assign(parameters.size(), S(0));
   }
-  check_size(parameters.size(), state_.first_moment.size(), "adam");
+  if (parameters.size() != state_.first_moment.size())
+    refuse({.code = "gradient-size",
+            .message = fmt::format("this Adam remembers {} parameters and cannot step {} of them",
+                                   state_.first_moment.size(), parameters.size()),
+            .help = {"Adam adam{{.rate = 0.001}};   // one of its own for each model"}});
   ++state_.steps;
   const auto steps = static_cast<double>(state_.steps);
   const auto first_decay = static_cast<S>(options_.first_decay),
@@ -64,7 +68,11 @@ void BasicAdam<S>::step(std::span<S> parameters, std::span<const S> gradient) {
 
 template <class S>
 void BasicAdam<S>::restore(State state) {
-  check_size(state.first_moment.size(), state.second_moment.size(), "adam");
+  if (state.first_moment.size() != state.second_moment.size())
+    refuse({.code = "gradient-size",
+            .message = fmt::format("a state of {} first and {} second moments does not belong together",
+                                   state.first_moment.size(), state.second_moment.size()),
+            .help = {"adam.restore(other.state());"}});
   state_ = std::move(state);
 }
 

@@ -31,13 +31,25 @@ Contraction::Contraction(const Graph& graph) : graph_(graph) {
 }
 
 void Contraction::collect_parents(NodeId node, std::vector<NodeId>& parents, std::vector<bool>& seen) const {
-  for (const Graph::Parent& parent : graph_.parents(node)) {
-    if (seen[index(parent.node)]) continue;
-    seen[index(parent.node)] = true;
-    if (graph_.is_deterministic(parent.node))
-      collect_parents(parent.node, parents, seen);
+  // A stack of our own: chains of deterministic nodes may be long.
+  struct Place {
+    NodeId node;
+    std::size_t next;
+  };
+  std::vector<Place> stack{{node, 0}};
+  while (!stack.empty()) {
+    const std::span<const Graph::Parent> edges = graph_.parents(stack.back().node);
+    if (stack.back().next == edges.size()) {
+      stack.pop_back();
+      continue;
+    }
+    const NodeId parent = edges[stack.back().next++].node;
+    if (seen[index(parent)]) continue;
+    seen[index(parent)] = true;
+    if (graph_.is_deterministic(parent))
+      stack.push_back({parent, 0});
     else
-      parents.push_back(parent.node);
+      parents.push_back(parent);
   }
 }
 

@@ -229,6 +229,8 @@ Frame<S> Executor<S>::trial_frame(const Frame<S>& at, int worker) {
   trial.log_probs = run_.trial_log_probs_.data() + thread * plan_.table_rows * chunk_samples;
   trial.outcomes = run_.trial_outcomes_.data() + thread * plan_.unit_rows * chunk_samples;
   trial.clamped = run_.all_clamped_.data();
+  trial.slopes = trial.evidence = trial.weights =
+      nullptr;  // of another stride, and of no use to a forward pass
   for (std::size_t row = 0; row < plan_.feature_rows; ++row)
     std::copy_n(at.feature(row), at.lanes, trial.feature(row));
   for (std::size_t row = 0; row < plan_.unit_rows; ++row)

@@ -1,13 +1,13 @@
 #include <hindsight/graph/plan.hpp>
 
 #include <algorithm>
-#include <iterator>
 #include <map>
 #include <typeindex>
 
 #include <fmt/format.h>
 
 #include <hindsight/core/callback.hpp>
+#include <hindsight/graph/lowering.hpp>
 #include <hindsight/graph/memory.hpp>
 #include <hindsight/graph/topology.hpp>
 
@@ -193,21 +193,9 @@ void Plan<S>::lower(const Graph& graph, std::span<const Group> groups) {
       const auto node = static_cast<std::size_t>(i);
       by_kind[members.kind].push_back({&*nodes_[node], &placements[node]});
     }
-  for (const auto& of_kind : by_kind) {
-    const std::vector<AnyNode::Placed>& placed = of_kind.second;
-    const std::string& first = placed.front().at->name;
-    Blocks<S> lowered =
-        guarded_call({"node-threw", &first, "its lower"}, [&] { return AnyNode::lower<S>(placed); });
-    if (lowered.empty() || std::count(lowered.begin(), lowered.end(), nullptr) > 0)
-      refuse({.code = "nothing-lowered",
-              .node = first,
-              .message = fmt::format("the lower of its type ({}) gave no block, or one that is null",
-                                     placed.front().node->kind()),
-              .help = {"return blocks that cover every member of the group, or leave lower out"}});
-    std::move(lowered.begin(), lowered.end(), std::back_inserter(blocks));
-  }
-  std::stable_sort(blocks.begin(), blocks.end(),
-                   [](const auto& a, const auto& b) { return a->level() < b->level(); });
+  std::vector<std::vector<AnyNode::Placed>> of_one_kind;
+  for (auto& of_kind : by_kind) of_one_kind.push_back(std::move(of_kind.second));
+  blocks = lower_groups<S>(of_one_kind);
   for (const auto& block : blocks) {
     first_table.push_back(table_scalars);
     table_scalars += padded(block->table_size());
@@ -218,7 +206,10 @@ void Plan<S>::lower(const Graph& graph, std::span<const Group> groups) {
 template <class S>
 void Plan<S>::pack_levels() {
   packed_after.resize(blocks.size());
-  if (std::none_of(blocks.begin(), blocks.end(), [](const auto& block) { return block->reads_bits(); }))
+  const auto reads = [](const auto& block) { return block->reads_bits(); };
+  const auto reevaluates = [](const Reevaluation<S>& reevaluation) { return reevaluation.reads_bits(); };
+  if (std::none_of(blocks.begin(), blocks.end(), reads) &&
+      std::none_of(reevaluations.begin(), reevaluations.end(), reevaluates))
     return;
   std::map<int, RowRange> rows;
   for (std::size_t i = 0; i < placements.size(); ++i) {

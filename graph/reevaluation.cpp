@@ -1,8 +1,13 @@
 #include <hindsight/graph/reevaluation.hpp>
 
 #include <algorithm>
-#include <iterator>
+#include <cmath>
 #include <map>
+
+#include <fmt/format.h>
+
+#include <hindsight/core/report.hpp>
+#include <hindsight/graph/lowering.hpp>
 
 namespace hindsight {
 
@@ -32,12 +37,14 @@ Reevaluation<S>::Reevaluation(const Placement& node, const Downstream& below,
   };
   place(below.functions, functions_);
   place(below.children, children_);
-  for (const auto& of_kind : by_kind) {
-    Blocks<S> lowered = AnyNode::lower<S>(of_kind.second);
-    std::move(lowered.begin(), lowered.end(), std::back_inserter(blocks_));
-  }
-  std::stable_sort(blocks_.begin(), blocks_.end(),
-                   [](const auto& a, const auto& b) { return a->level() < b->level(); });
+  std::vector<std::vector<AnyNode::Placed>> groups;
+  for (auto& of_kind : by_kind) groups.push_back(std::move(of_kind.second));
+  blocks_ = lower_groups<S>(groups);
+}
+
+template <class S>
+bool Reevaluation<S>::reads_bits() const {
+  return std::any_of(blocks_.begin(), blocks_.end(), [](const auto& block) { return block->reads_bits(); });
 }
 
 template <class S>
@@ -49,6 +56,16 @@ void Reevaluation<S>::show(const Frame<S>& trial, std::size_t unit, const Outcom
   if (!trial.outcome_bits) return;
   std::uint64_t& word = trial.outcome_bits[node_.unit_row + unit] = 0;
   for (int i = 0; i < trial.lanes; ++i) word |= static_cast<std::uint64_t>(outcomes[i] != 0) << i;
+}
+
+template <class S>
+void Reevaluation<S>::refuse_not_a_number(const std::string& child) const {
+  refuse({.code = "value-not-a-number",
+          .node = child,
+          .message = fmt::format("its log-probabilities are not numbers once '{}' takes another outcome",
+                                 node_.name),
+          .help = {"sums have overflowed or an evaluate is wrong: scale the inputs, or check it by finite "
+                   "differences"}});
 }
 
 template <class S>
@@ -68,6 +85,7 @@ void Reevaluation<S>::send(const Frame<S>& actual, const Frame<S>& trial) const 
           for (int i = 0; i < actual.samples; ++i) {
             const std::size_t row = child.table_row + u * child_outcomes +
                                     static_cast<std::size_t>(actual.outcome(child.unit_row + u)[i]);
+            if (std::isnan(trial.log_prob(row)[i])) refuse_not_a_number(child.name);
             actual.evidence_of(node_.table_row + unit * static_cast<std::size_t>(outcomes) +
                                static_cast<std::size_t>(tried[i]))[i] +=
                 trial.log_prob(row)[i] - actual.log_prob(row)[i];

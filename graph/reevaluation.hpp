@@ -27,9 +27,11 @@ class Reevaluation {
   /// work in, with everything clamped; it is left as it was found, but for log-probabilities.
   void send(const Frame<S>& actual, const Frame<S>& trial) const;
 
+  bool reads_bits() const;
   ScratchSize scratch(int lanes) const;
 
  private:
+  [[noreturn]] void refuse_not_a_number(const std::string& child) const;
   void show(const Frame<S>& trial, std::size_t unit, const Outcome* outcomes) const;
 
   const Placement& node_;

@@ -81,7 +81,8 @@ std::optional<Violation> violation_of(const Contraction& contraction, const Digr
 }
 
 /// The same question unit by unit. Dense edges are followed without being written out: once all units of a
-/// node have been reached, further dense edges into it lead nowhere new.
+/// node have been reached, further dense edges into it lead nowhere new. Edges of deterministic nodes are the
+/// exception: what they join is followed unit by unit.
 class UnitSearch {
  public:
   explicit UnitSearch(const Graph& graph) : graph_(graph) {
@@ -199,35 +200,36 @@ class UnitSearch {
                    [&](std::size_t child, std::size_t) {
                      if (!graph_.is_deterministic(owner_[child])) children.push_back(child);
                    });
-    for (const std::size_t child : children) {
-      ++visit_;
-      offer_coparents(child, child, nearest);
-    }
+    for (const std::size_t child : children) offer_coparents(child, nearest);
   }
 
-  /// Those whose routes to the child lead through `at`, which is the child or a deterministic unit that it
-  /// reads.
-  void offer_coparents(std::size_t child, std::size_t at, Nearest<std::size_t>& nearest) {
-    const UnitRef reader = ref(at);
-    for (const Graph::Parent& parent : graph_.parents(reader.node)) {
-      const auto offer = [&](std::size_t coparent) {
-        if (distance_[coparent] == unreached || distance_[coparent] == 0 || visited_[coparent] == visit_)
-          return;
-        visited_[coparent] = visit_;
-        if (graph_.is_deterministic(parent.node))
-          offer_coparents(child, coparent, nearest);
+  /// Those whose routes to the child lead through deterministic units, or none.
+  void offer_coparents(std::size_t child, Nearest<std::size_t>& nearest) {
+    ++visit_;
+    std::vector<std::size_t> readers{child};
+    for (std::size_t next = 0; next < readers.size(); ++next) {
+      const UnitRef reader = ref(readers[next]);
+      for (const Graph::Parent& parent : graph_.parents(reader.node)) {
+        const bool deterministic = graph_.is_deterministic(parent.node);
+        const auto offer = [&](std::size_t coparent) {
+          if (distance_[coparent] == unreached || distance_[coparent] == 0 || visited_[coparent] == visit_)
+            return;
+          visited_[coparent] = visit_;
+          if (deterministic)
+            readers.push_back(coparent);
+          else
+            nearest.offer(distance_[coparent], child, coparent);
+        };
+        const std::size_t first = first_[index(parent.node)];
+        if (parent.connectivity)
+          for (const int unit : parent.connectivity->parents_of(reader.unit))
+            offer(first + static_cast<std::size_t>(unit));
+        else if (deterministic)
+          for (int unit = 0; unit < graph_.shape(parent.node).units; ++unit)
+            offer(first + static_cast<std::size_t>(unit));
         else
-          nearest.offer(distance_[coparent], child, coparent);
-      };
-      const std::size_t first = first_[index(parent.node)];
-      if (parent.connectivity)
-        for (const int unit : parent.connectivity->parents_of(reader.unit))
-          offer(first + static_cast<std::size_t>(unit));
-      else if (graph_.is_deterministic(parent.node))
-        for (int unit = 0; unit < graph_.shape(parent.node).units; ++unit)
-          offer(first + static_cast<std::size_t>(unit));
-      else
-        offer(nearest_unit_[index(parent.node)]);
+          offer(nearest_unit_[index(parent.node)]);
+      }
     }
   }
 

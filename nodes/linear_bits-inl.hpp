@@ -40,7 +40,7 @@ HWY_INLINE hn::Mask<Tag<S>> bits_at(std::uint64_t word, int lane) {
 #endif
 }
 
-/// In one order, whatever the width of the vectors of samples.
+/// In an order that follows from the count alone, so that no cut of a batch changes it.
 template <class S>
 HWY_INLINE S sum_of(const S* values, std::size_t count) {
   const Tag<S> d;

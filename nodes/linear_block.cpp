@@ -288,17 +288,21 @@ class LinearBlock final : public Block<S> {
               std::size_t last) const {
     const auto lanes = static_cast<std::size_t>(frame.lanes);
     S* const uniforms = frame.scratch + lane_group;
+    const auto is_clamped = [&](std::size_t unit) { return frame.clamped[children_.unit_row[unit]] != 0; };
+    bool draws = false;
+    for (std::size_t unit = first; unit < last; ++unit) draws = draws || !is_clamped(unit);
     const std::size_t begin =
-        vector_kernels<S>(frame.instructions)
-            .draw_uniforms(frame.seed, frame.position, std::span(numbers_).subspan(first, last - first),
-                           lanes, uniforms);
+        draws ? vector_kernels<S>(frame.instructions)
+                    .draw_uniforms(frame.seed, frame.position,
+                                   std::span(numbers_).subspan(first, last - first), lanes, uniforms)
+              : 0;
     for (std::size_t unit = first; unit < last; ++unit) {
-      const bool clamped = frame.clamped[children_.unit_row[unit]];
       const UnsettledUnit<S> unsettled{
           .log_probs = {frame.log_prob(children_.table_row[unit]), frame.stride, frame.lanes},
           .outcomes = children_.outcomes,
-          .uniforms = clamped ? nullptr
-                              : uniforms + begin + (unit - first) * uniforms_per_unit(frame.position, lanes),
+          .uniforms = is_clamped(unit)
+                          ? nullptr
+                          : uniforms + begin + (unit - first) * uniforms_per_unit(frame.position, lanes),
           .sampled = frame.outcome(children_.unit_row[unit]),
           .feature = frame.feature(units_[unit].feature_row),
           .low = units_[unit].values.low,

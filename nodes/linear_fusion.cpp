@@ -13,12 +13,14 @@ constexpr std::size_t long_run = 8;
 /// Fewer logits than this do not share what a dense product loads.
 constexpr std::size_t least_rows = 4;
 
-using RunKey = std::vector<std::tuple<std::size_t, std::size_t, std::size_t>>;
+/// Units that differ in it are not worked together; one of them speaks for all when messages are sent.
+using RunKey = std::vector<std::tuple<std::size_t, std::size_t, std::size_t, bool>>;
 
 RunKey key_of(const std::vector<FeatureRun>& runs, std::size_t least_features) {
   RunKey key;
   for (const FeatureRun& run : runs)
-    if (run.features >= least_features) key.emplace_back(run.feature_row, run.features, run.step);
+    if (run.features >= least_features)
+      key.emplace_back(run.feature_row, run.features, run.step, run.wants_messages);
   return key;
 }
 
@@ -30,8 +32,9 @@ void append(std::vector<FeatureRun>& runs, const FeatureRun& run, bool one_logit
     FeatureRun& last = runs.back();
     const std::size_t step = last.features == 1 ? run.parameter - last.parameter : last.step;
     if (last.feature_row + last.features == run.feature_row && are_equal(last.encoding, run.encoding) &&
-        last.wants_slopes == run.wants_slopes && last.parameter + last.features * step == run.parameter &&
-        (run.features == 1 || run.step == step) && (one_logit || last.logit_stride == run.logit_stride)) {
+        last.wants_slopes == run.wants_slopes && last.wants_messages == run.wants_messages &&
+        last.parameter + last.features * step == run.parameter && (run.features == 1 || run.step == step) &&
+        (one_logit || last.logit_stride == run.logit_stride)) {
       last.step = step;
       last.features += run.features;
       return;
@@ -52,7 +55,8 @@ ReadingUnit read(const Placement& at, const LinearLayout& layout, int unit) {
             .logit_stride = run.logit_stride,
             .unit_row = parent.unit_row + static_cast<std::size_t>(run.first_unit),
             .encoding = parent.shape.encoding ? &*parent.shape.encoding : nullptr,
-            .wants_slopes = parent.wants_slopes},
+            .wants_slopes = parent.wants_slopes,
+            .wants_messages = parent.wants_messages},
            at.shape.logits == 1);
   }
   return reading;

@@ -18,6 +18,7 @@ struct FeatureRun {
   std::size_t unit_row = 0;            ///< of the first feature, where the units are binary
   const Encoding* encoding = nullptr;  ///< of the units; none: they are real-valued
   bool wants_slopes = false;           ///< of deterministic units
+  bool wants_messages = false;         ///< along these very edges
 };
 
 /// One unit and what it reads, whichever nodes that belongs to.

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <csignal>
+#include <cstdio>
 #include <optional>
 #include <system_error>
 #include <utility>
@@ -190,6 +192,22 @@ void write_atomically(const path& file, std::string_view bytes) {
   const mode_t mode = mode_for(file);
   if (const auto failure = replace(without_links(file), mode, bytes))
     refuse_step(file, failure->step, failure->error);
+}
+
+void make_folder(const path& folder) {
+  std::error_code problem;
+  std::filesystem::create_directories(folder, problem);
+  if (problem)
+    refuse({.code = "file-not-written",
+            .message = fmt::format("the folder {} cannot be made: {}", folder.string(), problem.message()),
+            .help = {"--out a folder that can be written"}});
+  for (const auto& entry : std::filesystem::directory_iterator(folder, problem)) {
+    const std::string name = entry.path().filename();
+    pid_t writer = 0;
+    if (std::sscanf(name.c_str(), ".hindsight-%d-", &writer) != 1 || !name.ends_with(".tmp")) continue;
+    if (::kill(writer, 0) == 0 || errno != ESRCH) continue;  // it still writes, or might
+    std::filesystem::remove(entry.path(), problem);
+  }
 }
 
 std::string read_file(const path& file, std::size_t limit) {

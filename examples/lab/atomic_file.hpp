@@ -15,6 +15,10 @@ namespace hindsight::lab {
 /// the new already is if only the folder could not be synchronised, and nothing is left beside it.
 void write_atomically(const std::filesystem::path& file, std::string_view bytes);
 
+/// Makes the folder, and those above it, if it is not there; removes from it what processes that were killed
+/// while they wrote have left behind. Refused with "file-not-written".
+void make_folder(const std::filesystem::path& folder);
+
 inline constexpr std::size_t default_read_limit = std::size_t{1} << 30U;
 
 /// The content of a regular file; anything else, such as a pipe, might never end.

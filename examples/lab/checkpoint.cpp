@@ -3,6 +3,7 @@
 #include <zlib.h>
 
 #include <array>
+#include <limits>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -38,6 +39,7 @@ json describe(const RunDescription& run, InstructionSet instructions) {
           {"batch", run.training.batch},
           {"seed", run.training.seed},
           {"test_passes", run.training.test_passes},
+          {"epochs", run.epochs},
           {"instructions", name(instructions)}};
 }
 
@@ -62,6 +64,7 @@ RunDescription parse_description(const std::string& text, const std::string& nam
     described.at("batch").get_to(run.training.batch);
     described.at("seed").get_to(run.training.seed);
     described.at("test_passes").get_to(run.training.test_passes);
+    described.at("epochs").get_to(run.epochs);
     const auto instructions = described.at("instructions").get<std::string>();
     for (const InstructionSet set : available_instruction_sets())
       if (hindsight::name(set) == instructions) run.training.instructions = set;
@@ -79,10 +82,11 @@ RunDescription parse_description(const std::string& text, const std::string& nam
 }  // namespace
 
 std::uint32_t checksum(const Dataset& data) {
-  const auto add = [](uLong sum, const std::vector<std::uint8_t>& bytes) {
-    return crc32_z(sum, bytes.data(), bytes.size());
-  };
-  return static_cast<std::uint32_t>(add(add(crc32_z(0, nullptr, 0), data.train.pixels), data.train.labels));
+  uLong sum = crc32_z(0, nullptr, 0);
+  for (const LabelledImages* images : {&data.train, &data.test})
+    for (const auto* bytes : {&images->pixels, &images->labels})
+      sum = crc32_z(sum, bytes->data(), bytes->size());
+  return static_cast<std::uint32_t>(sum);
 }
 
 void write_checkpoint(const std::filesystem::path& file, const RunDescription& run,
@@ -120,7 +124,8 @@ void write_checkpoint(const std::filesystem::path& file, const RunDescription& r
 }
 
 Checkpoint::Checkpoint(const std::filesystem::path& file) : name_(file.string()) {
-  const TensorFile tensors = TensorFile::from_bytes(read_file(file), name_);
+  const TensorFile tensors =
+      TensorFile::from_bytes(read_file(file, std::numeric_limits<std::size_t>::max()), name_);
   const auto text = [&](const char* key) {
     const auto found = tensors.metadata.find(key);
     return found == tensors.metadata.end() ? std::string() : found->second;
@@ -152,9 +157,9 @@ Checkpoint::Checkpoint(const std::filesystem::path& file) : name_(file.string())
   const auto data = sized(tensors.uint32s("position/data"), 2, "position/data");
   state_.data = {.epoch = data[0], .batch = data[1]};
   state_.reward_sum = sized(tensors.doubles("position/reward_sum"), 1, "position/reward_sum")[0];
-  state_.metrics.resize(state_.data.epoch);
   for (const auto& [name, member] : metric_tensors) {
-    const std::vector<double> values = sized(tensors.doubles(name), state_.metrics.size(), name);
+    const std::vector<double> values = sized(tensors.doubles(name), state_.data.epoch, name);
+    state_.metrics.resize(values.size());
     for (std::size_t i = 0; i < values.size(); ++i) state_.metrics[i].*member = values[i];
   }
 }

@@ -10,9 +10,10 @@ namespace hindsight::lab {
 /// All that decides what a run computes, bit by bit; a run that goes on must agree with it.
 struct RunDescription {
   std::string data = "sample";
-  std::uint32_t data_checksum = 0;  ///< of the training images and labels
+  std::uint32_t data_checksum = 0;  ///< of all images and labels
   NetworkOptions network = {};
   TrainingOptions training = {};
+  int epochs = 20;  ///< where it ends
 };
 
 std::uint32_t checksum(const Dataset& data);

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <cmath>
 #include <mutex>
 #include <string>
 #include <vector>
@@ -111,7 +112,7 @@ bool run_demo(const DemoOptions& options) {
              data.train.count(), options.epochs, options.seeds, rate);
   ProgressBar bar("learning", static_cast<std::int64_t>(runs) * options.epochs);
   std::mutex mutex;
-  for_each_item(runs, worker_count(0), [&](int item) {
+  share_out(runs, worker_count(0), [&](int item) {
     Contestant& contestant = contestants[static_cast<std::size_t>(item) % contestants.size()];
     const std::size_t seed = static_cast<std::size_t>(item) / contestants.size();
     Training training(contestant.network, data, {.rate = rate, .seed = seed + 1});

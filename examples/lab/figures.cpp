@@ -30,7 +30,7 @@ std::string reason_of(int error) { return std::generic_category().message(error)
 [[noreturn]] void refuse_gnuplot(const std::string& reason) {
   refuse({.code = "gnuplot",
           .message = fmt::format("gnuplot could not draw the figure: {}", reason),
-          .help = {"apt-get install gnuplot-nox"}});
+          .help = {"apt-get install gnuplot-nox   # if it is missing"}});
 }
 
 [[noreturn]] void refuse_data(const std::string& what, const std::string& help) {
@@ -249,7 +249,7 @@ void draw_paper_figure(const std::vector<RunResult>& results, const fs::path& pa
   const auto [columns, labels, common_epoch, low_rate, high_rate, epochs, lowest_end] = evaluate(results);
   if (columns.empty() || columns.size() > 6)
     refuse_data(fmt::format("the figure has 1 to 6 numbers of hidden layers, found {}", columns.size()),
-                "give results of the methods that known_methods() lists");
+                "draw the results of fewer depths at a time");
   // The way up should not fill a panel: it begins as far below the lowest end as that is below the top.
   const double lowest = std::clamp(std::floor((2 * lowest_end - 1) * 20) * 5, 0.0, 90.0);
   // Sigmoid stands in for tanh in the paper's second figure, and takes its blue there.

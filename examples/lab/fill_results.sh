@@ -1,21 +1,26 @@
 #!/bin/sh
-# fill_results.sh <hindsight>: gathers what the sweeps in .cache/results have finished into docs/results/*.jsonl.gz, then
-# draws the figures and fills the tables of docs/results.md from those committed files.
+# fill_results.sh <hindsight>: draws the figures and fills the tables of docs/results.md from docs/results/*.jsonl.gz, after
+# adding to those files what the sweeps in .cache/results have finished since. Nothing is ever taken out of them.
 set -eu
 cd "$(dirname "$0")/../.."
 tool=$1
-mkdir -p docs/results docs/pictures
+mkdir -p docs/results docs/pictures build
 
 for sweep in paper zero_one; do
-  gathered=docs/results/$sweep.jsonl.gz
-  if [ -d .cache/results/$sweep ]; then
-    # Sorted and without a date, so that equal results are equal files.
-    find .cache/results/$sweep -name '*.json' | LC_ALL=C sort | xargs cat | gzip -9n > $gathered.part
-    mv $gathered.part $gathered
-  fi
-  [ -f $gathered ] || continue
-  "$tool" plot $gathered --out docs/pictures/results_$sweep
-  "$tool" plot $gathered --table > build/$sweep.table
+  kept=docs/results/$sweep.jsonl.gz
+  { [ ! -f $kept ] || gunzip -c $kept; find .cache/results/$sweep -name '*.json' -exec cat {} + 2> /dev/null || true; } > build/$sweep.all
+  # A run that is there twice differs in its seconds at most: the first counts. Without a date, equal results are equal files.
+  sed 's/"seconds":[0-9.e+-]*/"seconds":0/' build/$sweep.all | paste -d '\t' - build/$sweep.all |
+    awk -F '\t' '!seen[$1]++ { print $2 }' | LC_ALL=C sort > build/$sweep.jsonl
+  [ -s build/$sweep.jsonl ] || continue
+  gzip -9nc build/$sweep.jsonl > $kept.part
+  mv $kept.part $kept
+  "$tool" plot $kept --out docs/pictures/results_$sweep
+  "$tool" plot $kept --table > build/$sweep.table
+  grep -q "^<!-- $sweep:begin -->" docs/results.md && grep -q "^<!-- $sweep:end -->" docs/results.md || {
+    echo "docs/results.md lacks the markers of $sweep" >&2
+    exit 1
+  }
   awk -v name=$sweep -v table=build/$sweep.table '
     $0 == "<!-- " name ":begin -->" { print; print ""; while ((getline line < table) > 0) print line; print ""; skip = 1 }
     $0 == "<!-- " name ":end -->" { skip = 0 }

@@ -1,24 +1,26 @@
 #include "lab/interrupt.hpp"
 
+#include <atomic>
 #include <csignal>
 
 namespace hindsight::lab {
 namespace {
 
-volatile std::sig_atomic_t interrupted = 0;
+std::atomic<bool> interrupted = false;
+static_assert(std::atomic<bool>::is_always_lock_free, "or a signal handler could not touch it");
 
-extern "C" void remember(int) { interrupted = 1; }
+extern "C" void remember(int) { interrupted = true; }
 
 }  // namespace
 
 void remember_interrupts() {
   struct sigaction action {};
   action.sa_handler = remember;
-  action.sa_flags = static_cast<int>(SA_RESETHAND);
+  action.sa_flags = static_cast<int>(SA_RESETHAND) | SA_RESTART;
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
 }
 
-bool was_interrupted() { return interrupted != 0; }
+bool was_interrupted() { return interrupted; }
 
 }  // namespace hindsight::lab

@@ -7,11 +7,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "lab/methods.hpp"
+
 namespace hindsight::lab {
 namespace {
-
-const std::vector<std::string> methods{"hnca", "reinforce", "backprop-tanh", "backprop-relu",
-                                       "backprop-sigmoid"};
 
 [[noreturn]] void refuse_option(std::string message, std::string help) {
   refuse({.code = "option", .message = std::move(message), .help = {std::move(help)}});
@@ -50,6 +49,7 @@ std::optional<NodeId> find(const Graph& graph, const std::string& name) {
 }  // namespace
 
 Network layered_network(const NetworkOptions& options, int features, int classes) {
+  const std::vector<std::string> methods = method_names();
   if (std::find(methods.begin(), methods.end(), options.method) == methods.end())
     refuse_option(fmt::format("there is no method '{}'", options.method),
                   fmt::format("--method one of: {}", fmt::join(methods, ", ")));

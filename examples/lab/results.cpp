@@ -18,6 +18,8 @@
 #include <hindsight/core/report.hpp>
 #include <nlohmann/json.hpp>
 
+#include "lab/methods.hpp"
+
 namespace hindsight::lab {
 namespace {
 
@@ -82,20 +84,27 @@ void check_choice(const std::string& where, const char* key, const std::string& 
                                      fmt::join(choices, "\", \""), shortened(found)));
 }
 
-/// The rules that hold for a result however it came about.
-void check(const RunResult& result, const std::string& where) {
+}  // namespace
+
+void check(const RunSettings& settings, const std::string& where) {
   constexpr std::size_t longest_text = 200;
-  const RunSettings& settings = result.settings;
   for (const auto& [key, member] : text_fields)
     if (const std::string& text = settings.*member; text.empty() || text.size() > longest_text)
       refuse_format(where,
                     fmt::format("'{}' must be 1 to {} bytes long, found {}", key, longest_text, text.size()));
-  check_choice(where, "method", settings.method, known_methods());
+  check_choice(where, "method", settings.method, method_names());
   check_choice(where, "values", settings.values, {"-1,1", "0,1"});
   for (const auto& [key, member, lowest, highest] : number_fields)
     if (const int number = settings.*member; number < lowest || number > highest)
       refuse_format(where, fmt::format("'{}' must be from {} to {}, found {}", key, lowest, highest, number));
-  const auto epochs = static_cast<std::size_t>(settings.epochs);
+}
+
+namespace {
+
+/// The rules that hold for a result however it came about.
+void check(const RunResult& result, const std::string& where) {
+  check(result.settings, where);
+  const auto epochs = static_cast<std::size_t>(result.settings.epochs);
   for (const auto& [key, member] : curve_fields) {
     const std::vector<double>& curve = result.*member;
     if (result.diverged ? curve.size() >= epochs : curve.size() != epochs)
@@ -234,12 +243,6 @@ std::vector<std::filesystem::path> json_files(const std::filesystem::path& folde
 }
 
 }  // namespace
-
-const std::vector<std::string>& known_methods() {
-  static const std::vector<std::string> methods = {"hnca", "reinforce", "backprop-tanh", "backprop-sigmoid",
-                                                   "backprop-relu"};
-  return methods;
-}
 
 std::string to_json_line(const RunResult& result) {
   const std::string where = "a result to be written";

@@ -8,10 +8,10 @@
 
 namespace hindsight::lab {
 
-/// What one run was asked to do: runs of equal settings give the same numbers.
+/// What one run was asked to do: runs of equal settings give the same numbers on one instruction set.
 struct RunSettings {
   std::string data = {};
-  std::string method = {};  ///< one of known_methods
+  std::string method = {};  ///< one of method_names()
   std::string values = {};  ///< what children see of an outcome: "-1,1" or "0,1"
   std::string optimizer = {};
   int depth = 1;  ///< hidden layers
@@ -37,8 +37,8 @@ struct RunResult {
   bool operator==(const RunResult&) const = default;
 };
 
-/// The methods of the paper, in the order of its legends.
-const std::vector<std::string>& known_methods();
+/// Refuses settings whose result could not be written; `where` opens the message.
+void check(const RunSettings&, const std::string& where);
 
 /// One line of JSON without its end. Rewards and accuracies are rounded to 5 digits, seconds to 3; what
 /// `parse_result` would refuse is refused here, before it reaches a file.

@@ -10,6 +10,8 @@
 #include <fmt/format.h>
 #include <hindsight/core/report.hpp>
 
+#include "lab/methods.hpp"
+
 namespace hindsight::lab {
 namespace {
 
@@ -77,9 +79,6 @@ std::vector<RunResult> runs_at_rate(std::span<const RunResult> results, int expo
     if (result.settings.rate_exponent == exponent) runs.push_back(result);
   return runs;
 }
-
-/// For people, in the order of `known_methods`.
-constexpr std::array labels = {"HNCA", "REINFORCE", "backprop, tanh", "backprop, sigmoid", "backprop, ReLU"};
 
 }  // namespace
 
@@ -204,7 +203,8 @@ Experiment evaluate(std::span<const RunResult> results) {
       .common_epoch = any.epochs, .lowest_rate = any.rate_exponent, .highest_rate = any.rate_exponent};
   std::map<std::pair<int, std::size_t>, std::vector<RunResult>> groups;
   for (const RunResult& run : runs) {
-    const auto method = std::find(known_methods().begin(), known_methods().end(), run.settings.method);
+    const auto method = std::find_if(known_methods().begin(), known_methods().end(),
+                                     [&](const Method& known) { return known.name == run.settings.method; });
     if (method == known_methods().end()) continue;
     groups[{run.settings.depth, method - known_methods().begin()}].push_back(run);
     experiment.common_epoch = std::min(experiment.common_epoch, run.settings.epochs);
@@ -213,7 +213,7 @@ Experiment evaluate(std::span<const RunResult> results) {
   }
   for (const auto& [key, group] : groups) {
     const auto [depth, method] = key;
-    MethodOutcome outcome{.method = method, .label = labels.at(method)};
+    MethodOutcome outcome{.method = method, .label = known_methods()[method].label};
     outcome.scores = rate_scores(group, experiment.common_epoch);
     outcome.best = best_rate(group, last_epoch(group)).value_or(BestRate{});
     const std::vector<RunResult> best_runs = runs_at_rate(group, outcome.best.exponent);

@@ -1,7 +1,5 @@
 #include "lab/sweep.hpp"
 
-#include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <functional>
 #include <mutex>
@@ -12,18 +10,13 @@
 #include "lab/atomic_file.hpp"
 #include "lab/interrupt.hpp"
 #include "lab/statistics.hpp"
+#include "lab/stopwatch.hpp"
 #include "lab/training.hpp"
 #include "lab/workers.hpp"
 #include "progress_bar.hpp"
 
 namespace hindsight::lab {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 RunSettings settings_of(const SweepPlan& plan, const std::string& method, int depth) {
   return {.data = plan.data,
@@ -44,7 +37,7 @@ void add_seeds(std::vector<RunSettings>& runs, RunSettings run, int rate, int se
 /// One whole run; none if it was interrupted.
 std::optional<RunResult> execute(const RunSettings& settings, const Dataset& data,
                                  const std::function<void(int epochs)>& progress) {
-  const Clock::time_point start = Clock::now();
+  const Stopwatch watch;
   const Network network =
       layered_network({.hidden = std::vector(static_cast<std::size_t>(settings.depth), settings.units),
                        .method = settings.method,
@@ -66,7 +59,8 @@ std::optional<RunResult> execute(const RunSettings& settings, const Dataset& dat
       training.finish_epoch(0);
       progress(1);
     }
-  } catch (const Error&) {
+  } catch (const Error& problem) {
+    if (!is_divergence(problem)) throw;
     result.diverged = true;
     progress(settings.epochs - training.completed_epochs());
   }
@@ -75,8 +69,23 @@ std::optional<RunResult> execute(const RunSettings& settings, const Dataset& dat
     result.test_accuracy_sampled.push_back(epoch.test_accuracy_sampled);
     result.test_accuracy_mean.push_back(epoch.test_accuracy_mean);
   }
-  result.seconds = seconds_since(start);
+  result.seconds = watch.seconds();
   return result;
+}
+
+RunResult read_result(const RunSettings& settings, const std::filesystem::path& folder) {
+  const std::filesystem::path file = folder / file_name(settings);
+  return parse_result(read_file(file), file.string());
+}
+
+/// A file of that name counts only if it holds that very run.
+bool is_there(const RunSettings& settings, const std::filesystem::path& folder) {
+  if (!std::filesystem::exists(folder / file_name(settings))) return false;
+  if (read_result(settings, folder).settings == settings) return true;
+  refuse(
+      {.code = "results-mixed",
+       .message = fmt::format("{} holds the result of another run", (folder / file_name(settings)).string()),
+       .help = {"give each sweep a folder of its own: --out other"}});
 }
 
 /// Does the runs that the folder lacks. False: interrupted.
@@ -85,7 +94,7 @@ bool run_missing(const std::string& label, const std::vector<RunSettings>& runs,
   std::vector<RunSettings> missing;
   std::int64_t epochs = 0;
   for (const RunSettings& settings : runs)
-    if (!std::filesystem::exists(options.results / file_name(settings))) {
+    if (!is_there(settings, options.results)) {
       missing.push_back(settings);
       epochs += settings.epochs;
     }
@@ -94,7 +103,7 @@ bool run_missing(const std::string& label, const std::vector<RunSettings>& runs,
   ProgressBar bar(label, epochs);
   std::mutex mutex;
   int done = 0;
-  for_each_item(static_cast<int>(missing.size()), worker_count(options.workers), [&](int item) {
+  share_out(static_cast<int>(missing.size()), worker_count(options.workers), [&](int item) {
     const RunSettings& settings = missing[static_cast<std::size_t>(item)];
     const auto result = execute(settings, data, [&](int some) {
       const std::lock_guard lock(mutex);
@@ -111,8 +120,10 @@ bool run_missing(const std::string& label, const std::vector<RunSettings>& runs,
 }  // namespace
 
 std::string file_name(const RunSettings& settings) {
-  return fmt::format("{}-{}-{}-{}-d{}-u{}-b{}-lr{}-s{}-e{}.json",
-                     settings.data.substr(settings.data.rfind('/') + 1), settings.method, settings.values,
+  std::string data = settings.data;
+  for (char& letter : data)
+    if (letter == '/') letter = '_';
+  return fmt::format("{}-{}-{}-{}-d{}-u{}-b{}-lr{}-s{}-e{}.json", data, settings.method, settings.values,
                      settings.optimizer, settings.depth, settings.units, settings.batch,
                      settings.rate_exponent, settings.seed, settings.epochs);
 }
@@ -149,24 +160,18 @@ std::vector<RunSettings> refinement(const SweepPlan& plan, const std::vector<Run
 }
 
 bool run_sweep(const SweepPlan& plan, const SweepOptions& options) {
-  std::error_code problem;
-  std::filesystem::create_directories(options.results, problem);
-  if (problem)
-    refuse({.code = "file-not-written",
-            .message =
-                fmt::format("the folder {} cannot be made: {}", options.results.string(), problem.message()),
-            .help = {"--out a folder that can be written"}});
+  make_folder(options.results);
   if (!options.known.empty())
     for (const RunResult& result : read_results(options.known))
       if (const auto file = options.results / file_name(result.settings); !std::filesystem::exists(file))
         write_atomically(file, to_json_line(result) + "\n");
   const Dataset data = load_dataset(plan.data);
   const std::vector<RunSettings> explored = exploration(plan);
+  for (const RunSettings& settings : explored) check(settings, "the sweep");
   if (!run_missing("explore", explored, data, options)) return false;
   if (plan.best_seeds == 0 && plan.neighbour_seeds == 0) return true;
   std::vector<RunResult> results;
-  for (const RunSettings& settings : explored)
-    results.push_back(parse_result(read_file(options.results / file_name(settings)), file_name(settings)));
+  for (const RunSettings& settings : explored) results.push_back(read_result(settings, options.results));
   return run_missing("refine", refinement(plan, results), data, options);
 }
 

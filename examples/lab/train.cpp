@@ -1,26 +1,19 @@
 #include "lab/train.hpp"
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <cstdio>
-#include <string_view>
 
 #include <fmt/format.h>
 
 #include "lab/atomic_file.hpp"
 #include "lab/figures.hpp"
 #include "lab/interrupt.hpp"
+#include "lab/stopwatch.hpp"
 #include "progress_bar.hpp"
 
 namespace hindsight::lab {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 /// The shortest text that reads back as the same number.
 std::string metrics_line(int epoch, const EpochMetrics& metrics) {
@@ -31,36 +24,20 @@ std::string metrics_line(int epoch, const EpochMetrics& metrics) {
       metrics.samples_per_s);
 }
 
-bool is_divergence(const Error& problem) {
-  constexpr std::array<std::string_view, 4> codes{"parameter-not-finite", "log-probs-not-finite",
-                                                  "weights-not-finite", "value-not-a-number"};
-  const auto& said = problem.report().diagnostics;
-  return !said.empty() && std::find(codes.begin(), codes.end(), said.front().code) != codes.end();
-}
-
 /// The files of one run and when they were written.
 class RunFolder {
  public:
   RunFolder(std::filesystem::path folder, double checkpoint_seconds)
       : folder_(std::move(folder)), checkpoint_seconds_(checkpoint_seconds) {}
 
-  void make() const {
-    std::error_code problem;
-    std::filesystem::create_directories(folder_, problem);
-    if (problem)
-      refuse({.code = "file-not-written",
-              .message = fmt::format("the folder {} cannot be made: {}", folder_.string(), problem.message()),
-              .help = {"--out a folder that can be written"}});
-  }
-
   std::filesystem::path checkpoint() const { return folder_ / "checkpoint.safetensors"; }
   std::filesystem::path picture() const { return folder_ / "learning_curve"; }
 
   void keep(const RunDescription& run, const Training& training) {
     write_checkpoint(checkpoint(), run, training);
-    kept_ = Clock::now();
+    since_kept_ = {};
   }
-  bool is_time_to_keep() const { return seconds_since(kept_) >= checkpoint_seconds_; }
+  bool is_time_to_keep() const { return since_kept_.seconds() >= checkpoint_seconds_; }
 
   void write_metrics(std::span<const EpochMetrics> metrics) const {
     std::string lines;
@@ -85,7 +62,7 @@ class RunFolder {
 
   std::filesystem::path folder_;
   double checkpoint_seconds_;
-  Clock::time_point kept_ = Clock::now();
+  Stopwatch since_kept_;
 };
 
 /// Times that every test image is classified when all is done.
@@ -114,10 +91,10 @@ void say_result(const RunFolder& folder, Training& training, const std::string& 
 
 /// Batches until the epoch is complete. False: interrupted.
 bool run_epoch(Training& training, const RunDescription& run, RunFolder& folder, ProgressBar& bar) {
-  const Clock::time_point began = Clock::now();
+  const Stopwatch watch;
   const std::uint64_t before = training.samples_of_epoch();
   const auto rate = [&] {
-    return static_cast<double>(training.samples_of_epoch() - before) / std::max(seconds_since(began), 1e-9);
+    return static_cast<double>(training.samples_of_epoch() - before) / std::max(watch.seconds(), 1e-9);
   };
   while (!training.epoch_is_complete()) {
     if (was_interrupted()) return false;
@@ -142,12 +119,12 @@ TrainEnd train(TrainCommand command) {
     const int threads = command.run.training.threads;
     command.run = checkpoint->run();
     command.run.training.threads = threads;
+    if (command.more_epochs) command.run.epochs = *command.more_epochs;
   } else if (std::filesystem::exists(folder.checkpoint())) {
     refuse({.code = "run-exists",
             .message = fmt::format("{} holds a run already", command.out.string()),
             .help = {"--resume   # to go on with it", "--out other   # to start anew and keep it"}});
   }
-  if (!command.resume) folder.make();
   const Dataset data = load_dataset(command.run.data);
   if (checkpoint && checkpoint->run().data_checksum != checksum(data))
     refuse({.code = "checkpoint-mismatch",
@@ -158,19 +135,19 @@ TrainEnd train(TrainCommand command) {
   const Network network = layered_network(command.run.network, data.train.features(), data.train.classes);
   Training training(network, data, command.run.training);
   if (checkpoint) checkpoint->restore(training);
+  make_folder(command.out);
   folder.write_metrics(training.metrics());
   folder.keep(command.run, training);
 
   const std::int64_t batches = training.batches_per_epoch();
-  ProgressBar bar(command.run.network.method, command.epochs * batches,
-                  training.completed_epochs() * batches + training.state().data.batch);
+  ProgressBar bar(command.run.network.method, command.run.epochs * batches,
+                  training.completed_epochs() * batches + training.position().batch);
   try {
-    while (training.completed_epochs() < command.epochs) {
+    while (training.completed_epochs() < command.run.epochs) {
       if (!run_epoch(training, command.run, folder, bar)) {
         folder.keep(command.run, training);
-        fmt::print(
-            "\n\ninterrupted; nothing is lost. To go on:\n  hindsight train --resume --out {} --epochs {}\n",
-            command.out.string(), command.epochs);
+        fmt::print("\n\ninterrupted; nothing is lost. To go on:\n  hindsight train --resume --out {}\n",
+                   command.out.string());
         return TrainEnd::interrupted;
       }
       folder.append_metrics(training.completed_epochs(), training.metrics().back());

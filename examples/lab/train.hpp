@@ -9,9 +9,9 @@ namespace hindsight::lab {
 
 struct TrainCommand {
   RunDescription run = {};
-  int epochs = 20;
   std::filesystem::path out = "run";
-  bool resume = false;  ///< the description comes from the checkpoint in `out`
+  bool resume = false;                  ///< the description comes from the checkpoint in `out`
+  std::optional<int> more_epochs = {};  ///< of a run that goes on: another goal than it had
   double checkpoint_seconds = 10;
 };
 

@@ -1,7 +1,9 @@
 #include "lab/training.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <string_view>
 
 #include <fmt/format.h>
 
@@ -25,6 +27,13 @@ std::variant<Sgd, Adam> make_optimizer(const TrainingOptions& options) {
 }
 
 }  // namespace
+
+bool is_divergence(const Error& problem) {
+  constexpr std::array<std::string_view, 4> codes{"parameter-not-finite", "log-probs-not-finite",
+                                                  "weights-not-finite", "value-not-a-number"};
+  const auto& said = problem.report().diagnostics;
+  return !said.empty() && std::find(codes.begin(), codes.end(), said.front().code) != codes.end();
+}
 
 Training::Training(const Network& network, const Dataset& data, const TrainingOptions& options)
     : network_(network),

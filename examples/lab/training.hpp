@@ -38,6 +38,9 @@ struct EpochMetrics {
   double samples_per_s = 0;          ///< of training alone
 };
 
+/// Whether an error says that numbers have grown beyond all bounds, and not that something is wrong.
+bool is_divergence(const Error& problem);
+
 /// Everything that a run has come to be: what it takes to go on bit by bit as if it had never stopped.
 struct TrainingState {
   std::vector<float> parameters;
@@ -68,6 +71,7 @@ class Training {
   /// Of the epoch that is running.
   double mean_reward() const;
   std::uint64_t samples_of_epoch() const;
+  DataPosition position() const { return batches_.position(); }
   const Model& model() const { return model_; }
 
   TrainingState state() const;

@@ -15,7 +15,7 @@ int worker_count(int wanted) {
   return wanted > 0 ? wanted : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
 }
 
-void for_each_item(int count, int workers, const std::function<void(int)>& work) {
+void share_out(int count, int workers, const std::function<void(int)>& work) {
   std::atomic<int> next = 0;
   std::atomic<bool> failed = false;
   std::exception_ptr problem;

@@ -9,6 +9,6 @@ int worker_count(int wanted);
 
 /// Calls work(item) for items 0 … count-1 on so many threads, in order of their start. What the first failing
 /// call threw leaves when all have ended; no item is started after it, nor after an interrupt.
-void for_each_item(int count, int workers, const std::function<void(int)>& work);
+void share_out(int count, int workers, const std::function<void(int)>& work);
 
 }  // namespace hindsight::lab

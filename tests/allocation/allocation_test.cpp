@@ -84,6 +84,7 @@ namespace {
 /// x ─→ a(20) ─ dense ──→ c(9) ────────→ y(4 classes) ─→ r
 ///  │     └─── sparse ──→ d(6) ───────────↗ ↑
 ///  └→ b(2 units of 3) ─→ e(4 classes) ─────┘
+///     c and d ─→ f (5, ReLU) ───────────┘
 ///  └→ s ─→ t (table) ──────────────────────┘       with_table only
 struct Net {
   Graph graph;
@@ -98,7 +99,7 @@ struct Net {
     const NodeId d =
         graph.add("d", Bernoulli{.units = 6, .values = zero_one}, {Edge{a, Pattern::random(0.4, 1)}});
     const NodeId e = graph.add("e", Categorical{.classes = 4}, {b, Edge{x, Pattern::random(0.5, 2)}});
-    std::vector<Edge> last{c, d, e};
+    std::vector<Edge> last{c, d, e, graph.add("f", Relu{5}, {c, Edge{d, Pattern::random(0.5, 3)}})};
     if (with_table) {
       const NodeId s = graph.add("s", Bernoulli{}, {x});
       last.emplace_back(graph.add("t", Table{.rows = {{0.2, 0.8}, {0.6, 0.4}}}, {s}));

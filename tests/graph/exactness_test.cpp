@@ -5,6 +5,7 @@
 
 #include <doctest/doctest.h>
 
+#include "support/larger_error.hpp"
 #include "support/random_graphs.hpp"
 
 using namespace hindsight;
@@ -14,7 +15,7 @@ namespace {
 
 double largest_difference(const std::vector<double>& a, const std::vector<double>& b) {
   double largest = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) largest = std::max(largest, std::abs(a[i] - b[i]));
+  for (std::size_t i = 0; i < a.size(); ++i) largest = larger_error(largest, std::abs(a[i] - b[i]));
   return largest;
 }
 

@@ -25,6 +25,7 @@ constexpr int features = 21;
 ///  │     └─── sparse ──→ d(17) ──────────↗ ↑  ↑
 ///  └→ b(3 units of 3) ─→ e(5 of 4) ────────┘  │
 ///  └→ s ─→ t (table) ─→ v (written by a user) ┘        r2 reads v and c
+///     f (tanh) reads a and x, g (a user's function) reads f and b; c reads f too, and y reads g
 struct Net {
   Graph graph;
   NodeId x;
@@ -41,13 +42,14 @@ struct Net {
     const NodeId a = add("a", Bernoulli{.units = 35}, {x});
     const NodeId b = add("b", Categorical{.classes = 3, .units = 3}, {x});
     const NodeId s = add("s", Bernoulli{.values = zero_one}, {Edge{x, Pattern::random(0.5, 1)}});
-    const NodeId c = add("c", Bernoulli{.units = 9}, {a});
+    const NodeId f = graph.add("f", Tanh{6}, {a, x}), g = graph.add("g", SquareSums{}, {f, b});
+    const NodeId c = add("c", Bernoulli{.units = 9}, {a, f});
     const NodeId d =
         add("d", Bernoulli{.units = 17, .values = {0.3, -2}}, {Edge{a, Pattern::random(0.3, 2)}});
     const NodeId e = add("e", Categorical{.classes = 4, .units = 5}, {b, Edge{a, Pattern::random(0.2, 3)}});
     const NodeId t = add("t", Table{.rows = {{0.2, 0.5, 0.3}, {0.6, 0.4, 0}}}, {s});
     const NodeId v = add("v", SineVote{}, {t, b});
-    const NodeId y = add("y", Categorical{.classes = 4}, {c, d, e, v});
+    const NodeId y = add("y", Categorical{.classes = 4}, {c, d, e, v, g});
     r1 = graph.reward("r1", {y});
     r2 = graph.reward("r2", {v, c});
     graph.estimate_with(y, Reinforce{});

@@ -282,7 +282,7 @@ TEST_CASE("where gnuplot is missing the figure is refused and nothing is written
   const ScratchFolder folder;
   CHECK(refusal_with_path(folder.path.string(), folder.path) ==
         "error[gnuplot]: gnuplot could not draw the figure: it cannot be started: No such file or directory\n"
-        "  help: apt-get install gnuplot-nox");
+        "  help: apt-get install gnuplot-nox   # if it is missing");
   CHECK(fs::is_empty(folder.path));
 }
 
@@ -292,5 +292,5 @@ TEST_CASE("where gnuplot fails the figure is refused with what it said") {
   fs::permissions(folder.path / "gnuplot", fs::perms::owner_all);
   CHECK(refusal_with_path(folder.path.string(), folder.path) ==
         "error[gnuplot]: gnuplot could not draw the figure: it said: unknown terminal \n"
-        "  help: apt-get install gnuplot-nox");
+        "  help: apt-get install gnuplot-nox   # if it is missing");
 }

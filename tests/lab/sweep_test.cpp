@@ -1,7 +1,5 @@
 #include "lab/sweep.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -10,22 +8,19 @@
 
 #include "lab/atomic_file.hpp"
 #include "support/refusal.hpp"
+#include "support/scratch_folder.hpp"
 
 using namespace hindsight;
 using namespace hindsight::lab;
 using hindsight::testing::refusal;
+using hindsight::testing::ScratchFolder;
 
 namespace {
 
-struct Folder {
-  std::filesystem::path path =
-      std::filesystem::temp_directory_path() / ("hindsight-sweep-test-" + std::to_string(getpid()));
-  ~Folder() { std::filesystem::remove_all(path); }
-  std::size_t files() const {
-    const std::filesystem::directory_iterator all(path);
-    return static_cast<std::size_t>(std::distance(begin(all), end(all)));
-  }
-};
+std::size_t files_in(const std::filesystem::path& folder) {
+  const std::filesystem::directory_iterator all(folder);
+  return static_cast<std::size_t>(std::distance(begin(all), end(all)));
+}
 
 const SweepPlan tiny{.units = 4,
                      .batch = 500,
@@ -42,9 +37,9 @@ const SweepPlan tiny{.units = 4,
 }  // namespace
 
 TEST_CASE("a sweep runs every combination, then the best rates and their neighbours longer") {
-  const Folder folder;
-  REQUIRE(run_sweep(tiny, {.results = folder.path}));
-  const std::vector<RunResult> results = read_results(folder.path);
+  const ScratchFolder folder;
+  REQUIRE(run_sweep(tiny, {.results = folder.path()}));
+  const std::vector<RunResult> results = read_results(folder.path());
   // 2 methods × 2 depths × (2 rates × 2 seeds, then 3 seeds of the best and 1 of each of 2 neighbours)
   CHECK(results.size() == 4 * (4 + 3 + 2));
   CHECK(exploration(tiny).size() == 16);
@@ -58,19 +53,19 @@ TEST_CASE("a sweep runs every combination, then the best rates and their neighbo
 }
 
 TEST_CASE("finished runs are not repeated, and missing ones are made again with the same numbers") {
-  const Folder folder;
+  const ScratchFolder folder;
   SweepPlan plan = tiny;
   plan.methods = {"hnca"};
   plan.depths = {1};
-  REQUIRE(run_sweep(plan, {.results = folder.path}));
-  const std::size_t files = folder.files();
-  const auto gone = folder.path / file_name(exploration(plan)[1]),
-             kept = folder.path / file_name(exploration(plan)[0]);
+  REQUIRE(run_sweep(plan, {.results = folder.path()}));
+  const std::size_t files = files_in(folder.path());
+  const auto gone = folder.path() / file_name(exploration(plan)[1]),
+             kept = folder.path() / file_name(exploration(plan)[0]);
   const RunResult before = parse_result(read_file(gone), "before");
   std::filesystem::remove(gone);
   const auto time = std::filesystem::last_write_time(kept);
-  REQUIRE(run_sweep(plan, {.results = folder.path, .workers = 1}));
-  CHECK(folder.files() == files);
+  REQUIRE(run_sweep(plan, {.results = folder.path(), .workers = 1}));
+  CHECK(files_in(folder.path()) == files);
   CHECK(std::filesystem::last_write_time(kept) == time);
   RunResult after = parse_result(read_file(gone), "after");
   after.seconds = before.seconds;
@@ -78,41 +73,70 @@ TEST_CASE("finished runs are not repeated, and missing ones are made again with 
 }
 
 TEST_CASE("results that are known already are taken over instead of run") {
-  const Folder folder;
+  const ScratchFolder folder;
   SweepPlan plan = tiny;
   plan.methods = {"hnca"};
   plan.depths = {1};
   plan.best_seeds = plan.neighbour_seeds = 0;
-  REQUIRE(run_sweep(plan, {.results = folder.path / "first"}));
-  std::ofstream known(folder.path / "known.jsonl");
-  for (RunResult& result : read_results(folder.path / "first")) {
+  REQUIRE(run_sweep(plan, {.results = folder.path() / "first"}));
+  std::ofstream known(folder.path() / "known.jsonl");
+  for (RunResult& result : read_results(folder.path() / "first")) {
     result.seconds = 12345;
     known << to_json_line(result) << "\n";
   }
   known.close();
-  REQUIRE(run_sweep(plan, {.results = folder.path / "second", .known = folder.path / "known.jsonl"}));
-  const std::vector<RunResult> taken = read_results(folder.path / "second");
+  REQUIRE(run_sweep(plan, {.results = folder.path() / "second", .known = folder.path() / "known.jsonl"}));
+  const std::vector<RunResult> taken = read_results(folder.path() / "second");
   CHECK(taken.size() == 4);
   for (const RunResult& result : taken) CHECK(result.seconds == 12345);
 }
 
 TEST_CASE("a run that diverges is recorded and the sweep goes on") {
-  const Folder folder;
+  const ScratchFolder folder;
   SweepPlan plan = tiny;
   plan.methods = {"backprop-relu"};
   plan.depths = {2};
   plan.rates = {-4, 60};
   plan.epochs = 2;
   plan.best_seeds = plan.neighbour_seeds = 0;
-  REQUIRE(run_sweep(plan, {.results = folder.path}));
+  REQUIRE(run_sweep(plan, {.results = folder.path()}));
   int diverged = 0, finished = 0;
-  for (const RunResult& result : read_results(folder.path)) {
+  for (const RunResult& result : read_results(folder.path())) {
     CHECK(result.diverged == (result.settings.rate_exponent == 60));
     CHECK(result.train_reward.size() == (result.diverged ? 0 : 2));
     ++(result.diverged ? diverged : finished);
   }
   CHECK(diverged == 2);
   CHECK(finished == 2);
+}
+
+TEST_CASE("a sweep refuses what it could not write down before it runs anything") {
+  const ScratchFolder folder;
+  SweepPlan plan = tiny;
+  plan.values = "-2,2";
+  CHECK(refusal([&] {
+          run_sweep(plan, {.results = folder.path()});
+        }).find("error[result-format]: the sweep: 'values'") == 0);
+  CHECK(files_in(folder.path()) == 0);
+}
+
+TEST_CASE("a file that holds another run is not taken for this one") {
+  const ScratchFolder folder;
+  SweepPlan plan = tiny;
+  plan.methods = {"hnca"};
+  plan.depths = {1};
+  plan.best_seeds = plan.neighbour_seeds = 0;
+  REQUIRE(run_sweep(plan, {.results = folder.path()}));
+  const std::vector<RunSettings> runs = exploration(plan);
+  std::filesystem::copy_file(folder.path() / file_name(runs[0]), folder.path() / file_name(runs[1]),
+                             std::filesystem::copy_options::overwrite_existing);
+  CHECK(refusal([&] {
+          run_sweep(plan, {.results = folder.path()});
+        }).find("holds the result of another run") != std::string::npos);
+  RunSettings here = runs[0], there = runs[0];
+  here.data = "a/idx";
+  there.data = "b/idx";
+  CHECK(file_name(here) != file_name(there));
 }
 
 TEST_CASE("refining needs what exploring found") {

@@ -18,18 +18,12 @@
 
 #include "lab/atomic_file.hpp"
 #include "lab/tensor_file.hpp"
+#include "support/scratch_folder.hpp"
 
 using namespace hindsight::lab;
+using hindsight::testing::ScratchFolder;
 
 namespace {
-
-struct Folder {
-  std::filesystem::path path =
-      std::filesystem::temp_directory_path() / ("hindsight-tool-test-" + std::to_string(getpid()));
-  Folder() { std::filesystem::create_directories(path); }
-  ~Folder() { std::filesystem::remove_all(path); }
-  std::string operator/(const std::string& name) const { return (path / name).string(); }
-};
 
 std::string content(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);
@@ -79,7 +73,7 @@ class Process {
   pid_t pid_ = -1;
 };
 
-Ended run(const Folder& folder, const std::vector<std::string>& arguments) {
+Ended run(const ScratchFolder& folder, const std::vector<std::string>& arguments) {
   return Process(arguments, folder / "log").wait();
 }
 
@@ -112,7 +106,7 @@ std::vector<std::string> small_run(const std::string& out, const std::string& ep
 }  // namespace
 
 TEST_CASE("a run leaves metrics, a checkpoint and a picture") {
-  const Folder folder;
+  const ScratchFolder folder;
   const Ended ended = run(folder, small_run(folder / "run"));
   CAPTURE(ended.said);
   REQUIRE(ended.code == 0);
@@ -136,7 +130,7 @@ TEST_CASE("a run leaves metrics, a checkpoint and a picture") {
 }
 
 TEST_CASE("a run that is there already is neither overwritten nor changed by new options") {
-  const Folder folder;
+  const ScratchFolder folder;
   REQUIRE(run(folder, small_run(folder / "run", "1")).code == 0);
   const std::string before = content(folder / "run/checkpoint.safetensors");
   Ended ended = run(folder, small_run(folder / "run"));
@@ -151,61 +145,102 @@ TEST_CASE("a run that is there already is neither overwritten nor changed by new
   CHECK(ended.said.find("error[file-not-read]") == 0);
 }
 
-// The process is killed at random moments, most of them in the middle of a step or of writing; seed 5.
+/// Waits until the file is there; false if the process should have made it long ago.
+bool appears(const std::string& file) {
+  for (int i = 0; i < 3000 && !std::filesystem::exists(file); ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  return std::filesystem::exists(file);
+}
+
+std::string metrics_without_speed(const std::string& file) {
+  std::string all;
+  std::istringstream text(content(file));
+  for (std::string line; std::getline(text, line);) all += line.substr(0, line.find("\"samples_per_s\""));
+  return all;
+}
+
+// The process is killed at random moments after its first checkpoint, most of them in the middle of a step or
+// of writing; seed 5. Each try gets a little longer than the one before, so that slow machines come through
+// as well.
 TEST_CASE("a run that is killed twenty times ends with the bits of one that was not") {
-  const Folder folder;
+  const ScratchFolder folder;
   REQUIRE(run(folder, small_run(folder / "whole", "8")).code == 0);
   const std::string expected = numbers(folder / "whole/checkpoint.safetensors");
   std::mt19937 rng(5);
   int kills = 0;
   for (int attempt = 0; kills < 20; ++attempt) {
     REQUIRE(attempt < 20);
-    const std::string out = folder / ("run" + std::to_string(attempt));
-    for (bool begun = false, finished = false; !finished;) {
+    const std::string out = folder / ("run" + std::to_string(attempt)),
+                      checkpoint = out + "/checkpoint.safetensors";
+    int longest = 60;
+    for (bool begun = false, finished = false; !finished; begun = true, longest += 10) {
       std::vector<std::string> arguments = small_run(out, "8");
-      if (begun) arguments = {"train", "--resume", "--epochs", "8", "--out", out};
-      arguments.insert(arguments.end(), {"--checkpoint-seconds", "0.02"});
+      if (begun) arguments = {"train", "--resume", "--out", out};
+      arguments.insert(arguments.end(), {"--checkpoint-seconds", "0.01"});
       const Process process(arguments, folder / "log");
-      std::this_thread::sleep_for(std::chrono::milliseconds(40 + rng() % 120));
+      REQUIRE(appears(checkpoint));
+      std::this_thread::sleep_for(std::chrono::milliseconds(rng() % static_cast<unsigned>(longest)));
       process.send(SIGKILL);
       const Ended ended = process.wait();
       CAPTURE(ended.said);
       CHECK((ended.code == 0 || ended.code == -SIGKILL));
       finished = ended.code == 0;
       kills += finished ? 0 : 1;
-      begun = std::filesystem::exists(out + "/checkpoint.safetensors");
     }
-    CHECK(numbers(out + "/checkpoint.safetensors") == expected);
-    const auto lines = [](const std::string& file) {
-      std::string all;
-      std::istringstream text(content(file));
-      for (std::string line; std::getline(text, line);) all += line.substr(0, line.find("\"samples_per_s\""));
-      return all;
-    };
-    CHECK(lines(out + "/metrics.jsonl") == lines(folder / "whole/metrics.jsonl"));
+    CHECK(numbers(checkpoint) == expected);
+    CHECK(metrics_without_speed(out + "/metrics.jsonl") ==
+          metrics_without_speed(folder / "whole/metrics.jsonl"));
+    for (const auto& entry : std::filesystem::directory_iterator(out))
+      CHECK_MESSAGE(entry.path().extension() != ".tmp", entry.path().string(), " was left behind");
   }
 }
 
 TEST_CASE("Ctrl-C finishes the step, keeps everything and says how to go on") {
-  const Folder folder;
-  REQUIRE(run(folder, small_run(folder / "whole", "40")).code == 0);
-  const Process process(small_run(folder / "run", "40"), folder / "log");
-  std::this_thread::sleep_for(std::chrono::milliseconds(250));
+  const ScratchFolder folder;
+  const Process process(small_run(folder / "run", "5000"), folder / "log");
+  REQUIRE(appears(folder / "run/checkpoint.safetensors"));
   process.send(SIGINT);
-  const Ended ended = process.wait();
+  Ended ended = process.wait();
   CAPTURE(ended.said);
   REQUIRE(ended.code == 130);
-  CHECK(ended.said.find("hindsight train --resume --out " + folder / "run" + " --epochs 40") !=
-        std::string::npos);
-  REQUIRE(run(folder, {"train", "--resume", "--out", folder / "run", "--epochs", "40"}).code == 0);
-  CHECK(numbers(folder / "run/checkpoint.safetensors") == numbers(folder / "whole/checkpoint.safetensors"));
+  CHECK(ended.said.find("hindsight train --resume --out " + folder / "run") != std::string::npos);
+  const TensorFile stopped =
+      TensorFile::from_bytes(read_file(folder / "run/checkpoint.safetensors"), "the checkpoint");
+  const std::string epochs = std::to_string(stopped.uint32s("position/data")[0] + 2);
+  ended = run(folder, {"train", "--resume", "--out", folder / "run", "--epochs", epochs});
+  CAPTURE(ended.said);
+  REQUIRE(ended.code == 0);
+  REQUIRE(run(folder, small_run(folder / "whole", epochs)).code == 0);
+  CHECK(metrics_without_speed(folder / "run/metrics.jsonl") ==
+        metrics_without_speed(folder / "whole/metrics.jsonl"));
+}
+
+TEST_CASE("a run that goes on has the goal it was given first") {
+  const ScratchFolder folder;
+  const Process process(small_run(folder / "run", "30"), folder / "log");
+  REQUIRE(appears(folder / "run/checkpoint.safetensors"));
+  process.send(SIGINT);
+  process.wait();
+  REQUIRE(run(folder, {"train", "--resume", "--out", folder / "run"}).code == 0);
+  CHECK(content(folder / "run/metrics.jsonl").find("{\"epoch\":30,") != std::string::npos);
+  CHECK(content(folder / "run/metrics.jsonl").find("{\"epoch\":31,") == std::string::npos);
+}
+
+TEST_CASE("learning that diverges has exit code 1 and keeps the metrics") {
+  const ScratchFolder folder;
+  const Ended ended = run(folder, {"train", "--method", "backprop-relu", "--lr", "1e30", "--hidden", "8,8",
+                                   "--epochs", "3", "--out", folder / "run"});
+  CAPTURE(ended.said);
+  CHECK(ended.code == 1);
+  CHECK(ended.said.find("error[") != std::string::npos);
+  CHECK(std::filesystem::exists(folder / "run/metrics.jsonl"));
 }
 
 TEST_CASE("a damaged or foreign checkpoint is refused and stays as it is") {
-  const Folder folder;
+  const ScratchFolder folder;
   REQUIRE(run(folder, small_run(folder / "run", "1")).code == 0);
   const std::string file = folder / "run/checkpoint.safetensors", good = content(file);
-  std::string flipped = good, foreign = good;
+  std::string flipped = good;
   flipped[good.size() / 2] = static_cast<char>(flipped[good.size() / 2] ^ 1);
   TensorFile other;
   other.metadata = {{"format", "something else"}};
@@ -225,7 +260,7 @@ TEST_CASE("a damaged or foreign checkpoint is refused and stays as it is") {
 }
 
 TEST_CASE("a disk that fills up ends the run with a message and leaves the last good checkpoint") {
-  const Folder folder;
+  const ScratchFolder folder;
   REQUIRE(run(folder, small_run(folder / "run", "1")).code == 0);
   const std::string before = content(folder / "run/checkpoint.safetensors");
   // Larger files than this cannot be written; the checkpoint is larger.
@@ -239,7 +274,7 @@ TEST_CASE("a disk that fills up ends the run with a message and leaves the last 
 }
 
 TEST_CASE("bad input has exit code 2 and a message that names it") {
-  const Folder folder;
+  const ScratchFolder folder;
   const auto fails = [&](const std::vector<std::string>& arguments, const std::string& text) {
     const Ended ended = run(folder, arguments);
     CAPTURE(ended.said);
@@ -264,16 +299,19 @@ TEST_CASE("bad input has exit code 2 and a message that names it") {
 }
 
 TEST_CASE("a sweep that is killed goes on, and its results can be drawn and tabulated") {
-  const Folder folder;
+  const ScratchFolder folder;
   std::ofstream(folder / "plan.toml")
       << "units = 4\nbatch = 100\nmethods = [\"hnca\", \"reinforce\"]\ndepths = [1]\n"
          "rates = [-3, -2]\nseeds = 3\nepochs = 6\n";
   const std::vector<std::string> sweep{"sweep", folder / "plan.toml", "--out", folder / "results"};
   const Process killed(sweep, folder / "log");
-  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  const std::string first = folder / "results/sample-hnca--1,1-sgd-d1-u4-b100-lr-3-s0-e6.json";
+  REQUIRE(appears(first));
   killed.send(SIGKILL);
   killed.wait();
+  const auto time = std::filesystem::last_write_time(first);
   const Ended ended = run(folder, sweep);
+  CHECK(std::filesystem::last_write_time(first) == time);
   CAPTURE(ended.said);
   REQUIRE(ended.code == 0);
   REQUIRE(run(folder, {"plot", folder / "results", "--out", folder / "figure"}).code == 0);
@@ -285,7 +323,7 @@ TEST_CASE("a sweep that is killed goes on, and its results can be drawn and tabu
 }
 
 TEST_CASE("the demonstration ends with a table and a figure") {
-  const Folder folder;
+  const ScratchFolder folder;
   const Ended ended = run(folder, {"demo", "--seeds", "2", "--epochs", "2", "--out", folder / "demo"});
   CAPTURE(ended.said);
   REQUIRE(ended.code == 0);

@@ -1,22 +1,19 @@
 #include "lab/training.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <filesystem>
-#include <fstream>
 #include <set>
 #include <string>
 
 #include <doctest/doctest.h>
 
-#include "lab/atomic_file.hpp"
 #include "lab/checkpoint.hpp"
 #include "support/refusal.hpp"
+#include "support/scratch_folder.hpp"
 
 using namespace hindsight;
 using namespace hindsight::lab;
 using hindsight::testing::refusal;
+using hindsight::testing::ScratchFolder;
 
 namespace {
 
@@ -45,14 +42,6 @@ void run_epochs(Training& training, int epochs) {
     training.finish_epoch(1000);
   }
 }
-
-/// A folder that is removed at the end.
-struct Folder {
-  std::filesystem::path path =
-      std::filesystem::temp_directory_path() / ("hindsight-training-test-" + std::to_string(getpid()));
-  Folder() { std::filesystem::create_directories(path); }
-  ~Folder() { std::filesystem::remove_all(path); }
-};
 
 }  // namespace
 
@@ -141,7 +130,7 @@ TEST_CASE("threads change nothing but the time") {
 }
 
 TEST_CASE("a checkpoint brings everything back") {
-  const Folder folder;
+  const ScratchFolder folder;
   const RunDescription run{
       .data = "light",
       .data_checksum = checksum(light),
@@ -151,7 +140,7 @@ TEST_CASE("a checkpoint brings everything back") {
   Training training(network, light, run.training);
   run_epochs(training, 2);
   training.step();
-  const auto file = folder.path / "checkpoint.safetensors";
+  const auto file = folder.path() / "checkpoint.safetensors";
   write_checkpoint(file, run, training);
   const Checkpoint checkpoint(file);
   CHECK(checkpoint.run().data == "light");
@@ -188,7 +177,7 @@ TEST_CASE("options that mean nothing are refused by name") {
   };
   CHECK(said({.method = "magic"}) ==
         "error[option]: there is no method 'magic'\n"
-        "  help: --method one of: hnca, reinforce, backprop-tanh, backprop-relu, backprop-sigmoid");
+        "  help: --method one of: hnca, reinforce, backprop-tanh, backprop-sigmoid, backprop-relu");
   CHECK(said({.values = "1;2"}) ==
         "error[option]: '1;2' is not two numbers\n  help: --values -1,1   # or 0,1");
   CHECK(said({.values = "1,1"}).find("error[values]") == 0);

@@ -11,6 +11,7 @@
 
 #include "support/custom_nodes.hpp"
 #include "support/finite_differences.hpp"
+#include "support/larger_error.hpp"
 #include "support/random_graphs.hpp"
 #include "support/shapes.hpp"
 
@@ -58,7 +59,7 @@ double backpropagation_error(const F& function, std::span<const ParentShape> par
         at[i] = kept - step;
         const double below = objective(function, theta, reading, slopes);
         at[i] = kept;
-        largest = std::max(largest, std::abs(derivative[i] - 0.5 - (above - below) / (2 * step)));
+        largest = larger_error(largest, std::abs(derivative[i] - 0.5 - (above - below) / (2 * step)));
       }
     };
     compare(theta, by_parameter);
@@ -97,7 +98,7 @@ double slope_error(const N& node, std::span<const ParentShape> parents, std::uin
       reading.features[i] = kept - step;
       const double below = at();
       reading.features[i] = kept;
-      largest = std::max(largest, std::abs(slopes[i] - 0.5 - (above - below) / (2 * step)));
+      largest = larger_error(largest, std::abs(slopes[i] - 0.5 - (above - below) / (2 * step)));
     }
   }
   return largest;
@@ -195,7 +196,7 @@ TEST_CASE_TEMPLATE("kernels of deterministic units give what the plain mathemati
         double largest = 0;
         for (std::ptrdiff_t i = 0; i < a.rows(); ++i)
           for (std::ptrdiff_t j = 0; j < a.cols(); ++j)
-            largest = std::max(largest, std::abs(static_cast<double>(a(i, j)) - b(i, j)));
+            largest = larger_error(largest, std::abs(static_cast<double>(a(i, j)) - b(i, j)));
         return largest;
       };
       for (const NodeId node : {fast.t, fast.s, fast.u})

@@ -12,6 +12,7 @@
 #include <hindsight/hindsight.hpp>
 
 #include "support/custom_nodes.hpp"
+#include "support/larger_error.hpp"
 #include "support/random_graphs.hpp"
 
 using namespace hindsight;
@@ -81,7 +82,7 @@ double difference(const View& a, const Other& b) {
   for (std::ptrdiff_t i = 0; i < a.rows(); ++i)
     for (std::ptrdiff_t j = 0; j < a.cols(); ++j) {
       const auto left = static_cast<double>(a(i, j)), right = static_cast<double>(b(i, j));
-      largest = std::max(largest, std::abs(left - right) / std::max(1.0, std::abs(right)));
+      largest = larger_error(largest, std::abs(left - right) / std::max(1.0, std::abs(right)));
     }
   return largest;
 }

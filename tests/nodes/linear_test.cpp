@@ -10,6 +10,7 @@
 #include <hindsight/hindsight.hpp>
 
 #include "support/custom_nodes.hpp"
+#include "support/larger_error.hpp"
 
 using namespace hindsight;
 using namespace hindsight::testing;
@@ -55,7 +56,8 @@ double difference(const View& a, const View& b) {
   for (std::ptrdiff_t i = 0; i < a.rows(); ++i)
     for (std::ptrdiff_t j = 0; j < a.cols(); ++j) {
       const auto left = static_cast<double>(a(i, j)), right = static_cast<double>(b(i, j));
-      largest = std::max(largest, std::abs(left - right) / std::max({1.0, std::abs(left), std::abs(right)}));
+      largest =
+          larger_error(largest, std::abs(left - right) / std::max({1.0, std::abs(left), std::abs(right)}));
     }
   return largest;
 }

@@ -10,6 +10,8 @@
 
 #include <hindsight/core/node.hpp>
 
+#include "support/larger_error.hpp"
+
 namespace hindsight::testing {
 
 /// One sample of some parents: random outcomes with the features they show, random numbers for real-valued
@@ -100,8 +102,8 @@ GradientErrors gradient_errors(const N& node, std::span<const ParentShape> paren
       theta[i] = at - step;
       const double below = objective();
       theta[i] = at;
-      errors.in_double = std::max(errors.in_double, std::abs(gradient[i] - (above - below) / (2 * step)));
-      errors.in_float = std::max(errors.in_float, std::abs(gradient[i] - in_float[i]));
+      errors.in_double = larger_error(errors.in_double, std::abs(gradient[i] - (above - below) / (2 * step)));
+      errors.in_float = larger_error(errors.in_float, std::abs(gradient[i] - in_float[i]));
     }
   }
   return errors;
