@@ -1,13 +1,14 @@
 #include <algorithm>
 #include <map>
 #include <memory>
-#include <optional>
 
 #include <hindsight/core/vector_kernels.hpp>
 #include <hindsight/nodes/linear.hpp>
 #include <hindsight/nodes/linear_fusion.hpp>
 #include <hindsight/nodes/linear_kernels.hpp>
 #include <hindsight/nodes/linear_messages.hpp>
+#include <hindsight/nodes/linear_reads.hpp>
+#include <hindsight/nodes/linear_sparse_messages.hpp>
 
 namespace hindsight {
 namespace {
@@ -17,49 +18,6 @@ constexpr std::size_t units_drawn_at_once = 16;
 
 /// Logit rows whose derivatives are worked together.
 constexpr std::size_t accumulated_rows = 256;
-
-/// What all units of a block read side by side: one run of features, and per logit row where its weights
-/// begin.
-struct DenseRun {
-  std::size_t feature_row = 0, features = 0, step = 1;
-  bool skip_zeros = false, wants_slopes = false;
-  std::vector<std::size_t> begin = {};
-
-  bool is(const FeatureRun& run) const {
-    return run.feature_row == feature_row && run.features == features && run.step == step;
-  }
-  template <class S>
-  SampleRows<const S> features_of(const SampleRows<const S>& all) const {
-    return {all.row(feature_row), all.stride, all.lanes};
-  }
-  template <class T>
-  WeightRows<T> weights(T* parameters, std::size_t first, std::size_t last) const {
-    return {parameters, std::span(begin).subspan(first, last - first), features, step, skip_zeros};
-  }
-};
-
-/// What children see of the two outcomes of a unit; kept here because encodings lie scattered.
-template <class S>
-struct BinaryValues {
-  S low = 0, high = 0;
-
-  BinaryValues() = default;
-  explicit BinaryValues(const Encoding& encoding)
-      : low(static_cast<S>(encoding.value(0, 0))), high(static_cast<S>(encoding.value(1, 0))) {}
-  bool operator==(const BinaryValues&) const = default;
-};
-
-/// What one logit row reads besides, through weights that lie side by side.
-template <class S>
-struct SparseSegment {
-  std::size_t parameter = 0;
-  std::size_t first = 0, count = 0;  ///< in the list of rows
-  bool wants_slopes = false;
-  std::optional<BinaryValues<S>> binary =
-      {};  ///< rows of binary units, which are read as bits; none: of features
-};
-
-bool is_binary(const Encoding& encoding) { return encoding.outcomes == 2 && encoding.width == 1; }
 
 /// Units with linear logits and one number of outcomes, whichever nodes they belong to. What all of them read
 /// is a dense product; the rest is summed row by row, with the samples in the vector lanes.
@@ -392,33 +350,6 @@ class LinearBlock final : public Block<S> {
   bool reads_bits_ = false, wants_slopes_ = false;
   DenseMessages<S> dense_messages_;
   GeneralMessages<S> general_messages_;
-};
-
-/// The sparse messages between binary units of all levels: messages have no order, and a parent that is told
-/// once by all its children is told fast.
-template <class S>
-class SparseMessageBlock final : public Block<S> {
- public:
-  explicit SparseMessageBlock(SparseEdges sparse)
-      : children_(std::move(sparse.children)), messages_(children_, std::move(sparse.edges)) {}
-  SparseMessageBlock(const SparseMessageBlock&) = delete;  // the messages refer to the children
-  SparseMessageBlock& operator=(const SparseMessageBlock&) = delete;
-
-  int level() const override { return 0; }
-  void forward(const Frame<S>&) const override {}
-  std::size_t table_size() const override { return messages_.table_size(); }
-  int table_parts() const override { return static_cast<int>(messages_.parts()); }
-  void prepare(const Frame<S>& frame, int first, int last) const override {
-    messages_.prepare(frame, frame.tables, static_cast<std::size_t>(first), static_cast<std::size_t>(last));
-  }
-  void send_messages(const Frame<S>& frame) const override { messages_.send(frame, frame.tables); }
-  int rows() const override { return 0; }
-  void accumulate(const Frame<S>&, int, int) const override {}
-  ScratchSize scratch(int lanes) const override { return {messages_.scratch(lanes), 0}; }
-
- private:
-  ChildRows children_;
-  SparseMessages<S> messages_;
 };
 
 }  // namespace
