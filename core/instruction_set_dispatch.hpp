@@ -6,6 +6,10 @@
 // Baseline, AVX2 and AVX-512: what lies between them is rare today, and each set costs compile time.
 #define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_SSE4 | HWY_AVX3_DL)
 
+// Highway's own checks in unoptimised builds end the program through its library, which nobody needs
+// otherwise.
+#define HWY_IS_DEBUG_BUILD 0
+
 #include <hindsight/core/instruction_set.hpp>
 
 #include <hwy/detect_targets.h>
