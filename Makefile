@@ -9,7 +9,7 @@ NPM := $(if $(shell command -v npm),,npm)
 BENCH_PACKAGES := libbenchmark-dev libopenblas-dev libtorch-dev
 DATA := .cache/mnist
 IDX := train-images-idx3-ubyte train-labels-idx1-ubyte t10k-images-idx3-ubyte t10k-labels-idx1-ubyte
-BENCH := build/bench/tests/benchmarks/hindsight_bench --images=$(DATA) --document=docs/performance.md
+BENCH = build/bench/tests/benchmarks/hindsight_bench --document=docs/performance.md $(if $(wildcard $(DATA)),--images=$(DATA))
 TOOL := build/release/examples/lab/hindsight
 SUDO := $(if $(filter 0,$(shell id -u)),,sudo)
 
@@ -89,7 +89,7 @@ bench: setup
 	$(call install_missing,$(BENCH_PACKAGES))
 	cmake --preset bench
 	cmake --build --preset bench --target hindsight_bench
-	@$(MAKE) --no-print-directory data || echo 'MNIST cannot be had: synthetic images stand in for it'
+	@$(MAKE) --no-print-directory data || echo 'MNIST cannot be had: the digits of the program stand in for it'
 	@mkdir -p build/bench/avx2
 	@$(BENCH) --output=build/bench/avx2 --instructions=avx2 --benchmark_filter='paper|large|messages|dag'
 	@$(BENCH) --output=build/bench

@@ -130,10 +130,6 @@ std::optional<double> accuracy_at(const RunResult& result, int epoch) {
   return static_cast<std::size_t>(epoch) <= accuracies.size() ? accuracies[epoch - 1] : 0;
 }
 
-double final_accuracy(const RunResult& result) {
-  return accuracy_at(result, result.settings.epochs).value_or(0);
-}
-
 std::vector<RateScore> rate_scores(std::span<const RunResult> results, int epoch) {
   std::map<int, RateScore> scores;
   for (const RunResult& run : runs_of_one_experiment(results))

@@ -31,8 +31,6 @@ std::vector<RunResult> longest_runs(std::span<const RunResult>);
 /// Test accuracy with drawn outcomes at an epoch, counted from 1; 0 once the run has diverged; none beyond
 /// the epochs that the run was asked for.
 std::optional<double> accuracy_at(const RunResult&, int epoch);
-/// At the last epoch that the run was asked for.
-double final_accuracy(const RunResult&);
 
 /// All that is known of one learning rate at some epoch.
 struct RateScore {

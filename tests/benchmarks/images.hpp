@@ -1,9 +1,12 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <string>
 #include <vector>
+
+namespace hindsight::lab {
+struct Dataset;
+}
 
 namespace hindsight::benchmarks {
 
@@ -15,9 +18,8 @@ struct Images {
   std::string source = {};  ///< for the report: what was measured on
 };
 
-/// The first images of MNIST's training set if the directory holds its IDX files, otherwise synthetic ones
-/// with the same share of zeros.
-Images load_images(const std::filesystem::path& directory, int count);
+/// The first images to learn from; the data must have so many.
+Images first_images(const lab::Dataset& data, int count);
 
 /// No zeros at all.
 Images dense_images(int count, int features);

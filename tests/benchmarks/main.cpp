@@ -2,7 +2,7 @@
 // interleaved in one process, and what counts are ratios of medians, so that a slow spell of the machine hits
 // all sides alike.
 //
-//   --images=DIRECTORY    where MNIST's IDX files are
+//   --images=DATA         a folder with MNIST's IDX files; the digits in the program by default
 //   --output=DIRECTORY    where benchmarks.json (every repetition) and bench.json (the table) go; "." by
 //   default
 //   --document=FILE       puts the table into this file, between its markers
@@ -34,7 +34,8 @@ namespace hindsight::benchmarks {
 namespace {
 
 struct Options {
-  std::filesystem::path images, output = ".";
+  std::string images = "sample";
+  std::filesystem::path output = ".";
   std::optional<std::filesystem::path> document;
   std::string section = "bench";      ///< of that document
   std::optional<std::string> memory;  ///< kind:edges, what a child process is to measure
@@ -111,9 +112,8 @@ int run(int argc, char** argv) {
   mallopt(M_MMAP_THRESHOLD, largest_allowed);
   mallopt(M_TRIM_THRESHOLD, 1 << 30);
 
-  const Data data{.mnist = load_images(options.images, 4096), .dense = dense_images(4096, 784)};
-  const lab::Dataset learned =
-      lab::load_dataset(std::filesystem::is_directory(options.images) ? options.images.string() : "sample");
+  const lab::Dataset learned = lab::load_dataset(options.images);
+  const Data data{.mnist = first_images(learned, 4096), .dense = dense_images(4096, 784)};
   check_torch(data.mnist);
   std::vector<Row> rows;
   for (const std::vector<Row>& suite : {paper_networks(data), large_network(data), message_kernel(),

@@ -11,7 +11,7 @@ namespace hindsight::benchmarks {
 
 /// What the suites read; must outlive the benchmarks.
 struct Data {
-  Images mnist;  ///< or what stands in for it
+  Images mnist;
   Images dense;  ///< as many features, none of them zero
 };
 

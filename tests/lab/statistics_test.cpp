@@ -90,8 +90,6 @@ TEST_CASE("accuracy at an epoch is 0 once the run has diverged and unknown beyon
   CHECK(accuracy_at(diverged, 5) == 0.0);
   CHECK_FALSE(accuracy_at(diverged, 6));
   CHECK_FALSE(accuracy_at(diverged, 0));
-  CHECK(final_accuracy(diverged) == 0);
-  CHECK(final_accuracy(run(-1, 0, {0.3, 0.2})) == 0.2);
 }
 
 // The best mean is 0.91 at 2^-5, with standard error 0.01: 0.90 is just within, 0.895 is not.
