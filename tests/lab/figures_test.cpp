@@ -16,26 +16,15 @@
 #include <doctest/doctest.h>
 #include <hindsight/core/report.hpp>
 
+#include "support/scratch_folder.hpp"
+
 using namespace hindsight;
 using namespace hindsight::lab;
+using hindsight::testing::ScratchFolder;
 
 namespace {
 
 namespace fs = std::filesystem;
-
-class ScratchFolder {
- public:
-  ScratchFolder() {
-    std::string name = (fs::temp_directory_path() / "hindsight-test-XXXXXX").string();
-    REQUIRE(mkdtemp(name.data()) != nullptr);
-    path = name;
-  }
-  ScratchFolder(const ScratchFolder&) = delete;
-  ScratchFolder& operator=(const ScratchFolder&) = delete;
-  ~ScratchFolder() { fs::remove_all(path); }
-
-  fs::path path;
-};
 
 std::string contents(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);
@@ -113,8 +102,8 @@ TEST_CASE("a learning curve is drawn with its title and three labels") {
                        .train_reward = {0.5, 0.8, 0.9},
                        .test_accuracy_sampled = {0.6, 0.8, 0.85},
                        .test_accuracy_mean = {0.6, 0.85, 0.9}},
-                      folder.path / "curve");
-  const std::string svg = drawn(folder.path / "curve");
+                      folder.path() / "curve");
+  const std::string svg = drawn(folder.path() / "curve");
   for (const std::string text : {"HNCA, seed 1", "reward in training", "test accuracy, outcomes drawn",
                                  "test accuracy, likeliest class", ">epoch<", "right answers (%)"})
     CHECK_MESSAGE(says(svg, text), text);
@@ -122,8 +111,8 @@ TEST_CASE("a learning curve is drawn with its title and three labels") {
 
 TEST_CASE("a learning curve of one epoch leaves out what it has not") {
   const ScratchFolder folder;
-  draw_learning_curve({.title = "short", .train_reward = {0.5}}, folder.path / "curve");
-  const std::string svg = drawn(folder.path / "curve");
+  draw_learning_curve({.title = "short", .train_reward = {0.5}}, folder.path() / "curve");
+  const std::string svg = drawn(folder.path() / "curve");
   CHECK(says(svg, "reward in training"));
   CHECK_FALSE(says(svg, "outcomes drawn"));
 }
@@ -134,8 +123,8 @@ TEST_CASE("curves are compared in one panel, in the colours of the paper") {
   banded.label = "REINFORCE";
   banded.half_width = {0.1, 0.1, 0.1};
   compare_curves({rising, banded}, {.title = "Two graphs", .y_label = "reward", .x_label = "step"},
-                 folder.path / "new" / "folder" / "figure.2");
-  const std::string svg = drawn(folder.path / "new" / "folder" / "figure.2");
+                 folder.path() / "new" / "folder" / "figure.2");
+  const std::string svg = drawn(folder.path() / "new" / "folder" / "figure.2");
   for (const std::string text : {">Two graphs<", ">reward<", ">step<", ">HNCA<", ">REINFORCE<",
                                  "rgb( 44, 160,  44)", "rgb(214,  39,  40)"})
     CHECK_MESSAGE(says(svg, text), text);
@@ -149,8 +138,8 @@ TEST_CASE("the paper's figure has a column for each depth and a legend for each 
       for (int exponent = -8; exponent <= -4; ++exponent)
         for (int seed = 1; seed <= (exponent == -7 ? 2 : 3); ++seed)
           results.push_back(run(method, depth, exponent, seed, exponent == -6 ? 10 : 4));
-  draw_paper_figure(results, folder.path / "paper");
-  const std::string svg = drawn(folder.path / "paper");
+  draw_paper_figure(results, folder.path() / "paper");
+  const std::string svg = drawn(folder.path() / "paper");
   for (const std::string text :
        {">1 hidden layer<", ">2 hidden layers<", ">3 hidden layers<", ">HNCA<", ">REINFORCE<",
         ">backprop, tanh<", ">backprop, ReLU<", ">learning rate<", ">epoch<", ">best rate<",
@@ -162,8 +151,9 @@ TEST_CASE("the paper's figure has a column for each depth and a legend for each 
 
 TEST_CASE("missing methods and depths are left out of the paper's figure, and sigmoid takes the blue") {
   const ScratchFolder folder;
-  draw_paper_figure({run("backprop-sigmoid", 3, -6, 1, 1), run("hnca", 2, -6, 1, 1)}, folder.path / "paper");
-  const std::string svg = drawn(folder.path / "paper");
+  draw_paper_figure({run("backprop-sigmoid", 3, -6, 1, 1), run("hnca", 2, -6, 1, 1)},
+                    folder.path() / "paper");
+  const std::string svg = drawn(folder.path() / "paper");
   CHECK(says(svg, ">backprop, sigmoid<"));
   CHECK(says(svg, "rgb( 31, 119, 180)"));
   CHECK(says(svg, ">3 hidden layers<"));
@@ -181,22 +171,22 @@ TEST_CASE("a rate at which every seed diverged is drawn as 0") {
          {&RunResult::train_reward, &RunResult::test_accuracy_sampled, &RunResult::test_accuracy_mean})
       (results.back().*list).clear();
   }
-  draw_paper_figure(results, folder.path / "paper");
-  drawn(folder.path / "paper");
+  draw_paper_figure(results, folder.path() / "paper");
+  drawn(folder.path() / "paper");
 }
 
 TEST_CASE("hostile labels do no harm and come out as they are") {
   const ScratchFolder folder;
-  const std::string marker = (folder.path / "harm").string();
+  const std::string marker = (folder.path() / "harm").string();
   NamedCurve hostile = rising;
   hostile.label = "it's \"a_b\" \\n @c ^{2} & < $0 %d # é";
   compare_curves({hostile},
                  {.title = "x'\nset output '" + marker + "'\n",
                   .y_label = "`touch " + marker + "`",
                   .x_label = "'; system('touch " + marker + "') #"},
-                 folder.path / "it's $(harm) \"a\nb");
+                 folder.path() / "it's $(harm) \"a\nb");
   CHECK_FALSE(fs::exists(marker));
-  const std::string svg = drawn(folder.path / "it's $(harm) \"a\nb");
+  const std::string svg = drawn(folder.path() / "it's $(harm) \"a\nb");
   CHECK(says(svg, ">it's \"a_b\" \\n @c ^{2} &amp; &lt; $0 %d # é<"));
   CHECK(says(svg, ">x' set output '"));
   CHECK(says(svg, ">`touch "));
@@ -211,8 +201,8 @@ TEST_CASE("labels that are no text, or without end, still give a figure") {
        {std::string("\xFF\xC3(\xED\xA0\x80"), controls, std::string("\xEF\xBF\xBF"),
         std::string(100'000, 'x'), std::string(99, 'x') + "€€", std::string()}) {
     hostile.label = label;
-    compare_curves({hostile}, {.title = label, .y_label = label}, folder.path / "figure");
-    drawn(folder.path / "figure");
+    compare_curves({hostile}, {.title = label, .y_label = label}, folder.path() / "figure");
+    drawn(folder.path() / "figure");
   }
 }
 
@@ -243,15 +233,14 @@ TEST_CASE("figures of nothing, of too much or of numbers that are none are refus
 
 TEST_CASE("a figure that cannot be written is refused by name") {
   const ScratchFolder folder;
-  fs::create_directory(folder.path / "figure.svg");
-  CHECK(refusal([&] { compare_curves({rising}, {}, folder.path / "figure"); })
-            .starts_with("error[figure-write]: '" + (folder.path / "figure.svg").string() +
+  fs::create_directory(folder.path() / "figure.svg");
+  CHECK(refusal([&] { compare_curves({rising}, {}, folder.path() / "figure"); })
+            .starts_with("error[figure-write]: '" + (folder.path() / "figure.svg").string() +
                          "' cannot be written: "));
-  std::ofstream(folder.path / "file") << "x";
-  CHECK(
-      refusal([&] {
-        compare_curves({rising}, {}, folder.path / "file" / "figure");
-      }).starts_with("error[figure-write]: '" + (folder.path / "file" / "figure.svg").string() + "' cannot"));
+  std::ofstream(folder.path() / "file") << "x";
+  CHECK(refusal([&] { compare_curves({rising}, {}, folder.path() / "file" / "figure"); })
+            .starts_with("error[figure-write]: '" + (folder.path() / "file" / "figure.svg").string() +
+                         "' cannot"));
 }
 
 /// What is refused where PATH is another, tried in a child so that our own stays.
@@ -280,17 +269,17 @@ std::string refusal_with_path(const std::string& search_path, const fs::path& fo
 
 TEST_CASE("where gnuplot is missing the figure is refused and nothing is written") {
   const ScratchFolder folder;
-  CHECK(refusal_with_path(folder.path.string(), folder.path) ==
+  CHECK(refusal_with_path(folder.path().string(), folder.path()) ==
         "error[gnuplot]: gnuplot could not draw the figure: it cannot be started: No such file or directory\n"
         "  help: apt-get install gnuplot-nox   # if it is missing");
-  CHECK(fs::is_empty(folder.path));
+  CHECK(fs::is_empty(folder.path()));
 }
 
 TEST_CASE("where gnuplot fails the figure is refused with what it said") {
   const ScratchFolder folder;
-  std::ofstream(folder.path / "gnuplot") << "#!/bin/sh\necho unknown terminal >&2\nexit 3\n";
-  fs::permissions(folder.path / "gnuplot", fs::perms::owner_all);
-  CHECK(refusal_with_path(folder.path.string(), folder.path) ==
+  std::ofstream(folder.path() / "gnuplot") << "#!/bin/sh\necho unknown terminal >&2\nexit 3\n";
+  fs::permissions(folder.path() / "gnuplot", fs::perms::owner_all);
+  CHECK(refusal_with_path(folder.path().string(), folder.path()) ==
         "error[gnuplot]: gnuplot could not draw the figure: it said: unknown terminal \n"
         "  help: apt-get install gnuplot-nox   # if it is missing");
 }

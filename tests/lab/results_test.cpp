@@ -15,6 +15,8 @@
 #include <doctest/doctest.h>
 #include <hindsight/core/report.hpp>
 
+#include "support/scratch_folder.hpp"
+
 using namespace hindsight;
 using namespace hindsight::lab;
 
@@ -22,28 +24,16 @@ namespace {
 
 namespace fs = std::filesystem;
 
-class ScratchFolder {
- public:
-  ScratchFolder() {
-    std::string name = (fs::temp_directory_path() / "hindsight-test-XXXXXX").string();
-    REQUIRE(mkdtemp(name.data()) != nullptr);
-    path = name;
-  }
-  ScratchFolder(const ScratchFolder&) = delete;
-  ScratchFolder& operator=(const ScratchFolder&) = delete;
-  ~ScratchFolder() { fs::remove_all(path); }
-
+struct ResultFolder : testing::ScratchFolder {
   void write(const std::string& name, const std::string& text) const {
-    std::ofstream(path / name, std::ios::binary) << text;
+    std::ofstream(path() / name, std::ios::binary) << text;
   }
   void write_compressed(const std::string& name, const std::string& text) const {
-    const gzFile file = gzopen((path / name).c_str(), "wb");
+    const gzFile file = gzopen((path() / name).c_str(), "wb");
     REQUIRE(file != nullptr);
     CHECK(gzwrite(file, text.data(), static_cast<unsigned>(text.size())) == static_cast<int>(text.size()));
     CHECK(gzclose(file) == Z_OK);
   }
-
-  fs::path path;
 };
 
 RunResult example() {
@@ -201,47 +191,49 @@ TEST_CASE("what could not be read back is not written") {
 }
 
 TEST_CASE("a folder gives the results of its JSON files in the order of their names") {
-  const ScratchFolder folder;
+  const ResultFolder folder;
   folder.write("b.json", with(R"("seed":3)", R"("seed":2)") + "\n");
   folder.write("a.json", with(R"("seed":3)", R"("seed":1)"));
   folder.write("c.txt", "no result");
-  const std::vector<RunResult> results = read_results(folder.path);
+  const std::vector<RunResult> results = read_results(folder.path());
   REQUIRE(results.size() == 2);
   CHECK(results[0].settings.seed == 1);
   CHECK(results[1].settings.seed == 2);
 }
 
 TEST_CASE("a file in a folder has one line") {
-  const ScratchFolder folder;
+  const ResultFolder folder;
   folder.write("a.json", example_line + "\n" + example_line + "\n");
-  const std::string file = (folder.path / "a.json").string();
-  CHECK(refusal([&] { read_results(folder.path); }) == format_refusal(file + ": expected one line, found 2"));
+  const std::string file = (folder.path() / "a.json").string();
+  CHECK(refusal([&] { read_results(folder.path()); }) ==
+        format_refusal(file + ": expected one line, found 2"));
   folder.write("a.json", "");
-  CHECK(refusal([&] { read_results(folder.path); }) == format_refusal(file + ": expected one line, found 0"));
+  CHECK(refusal([&] { read_results(folder.path()); }) ==
+        format_refusal(file + ": expected one line, found 0"));
 }
 
 TEST_CASE("a file of lines is read plain or compressed, and a bad line is named") {
-  const ScratchFolder folder;
+  const ResultFolder folder;
   folder.write("a.jsonl", example_line + "\n" + example_line + "\n");
   folder.write_compressed("a.jsonl.gz", example_line + "\n" + example_line);
-  CHECK(read_results(folder.path / "a.jsonl") == std::vector{example(), example()});
-  CHECK(read_results(folder.path / "a.jsonl.gz") == std::vector{example(), example()});
+  CHECK(read_results(folder.path() / "a.jsonl") == std::vector{example(), example()});
+  CHECK(read_results(folder.path() / "a.jsonl.gz") == std::vector{example(), example()});
 
   folder.write_compressed("b.jsonl.gz", example_line + "\n" + with(R"("seed":3,)", "") + "\n");
-  CHECK(refusal([&] { read_results(folder.path / "b.jsonl.gz"); }) ==
-        format_refusal((folder.path / "b.jsonl.gz").string() + ":2: the key 'seed' is missing"));
+  CHECK(refusal([&] { read_results(folder.path() / "b.jsonl.gz"); }) ==
+        format_refusal((folder.path() / "b.jsonl.gz").string() + ":2: the key 'seed' is missing"));
   folder.write("c.jsonl", example_line + "\n\n" + example_line + "\n");
-  CHECK(refusal([&] { read_results(folder.path / "c.jsonl"); })
-            .starts_with("error[result-format]: " + (folder.path / "c.jsonl").string() +
+  CHECK(refusal([&] { read_results(folder.path() / "c.jsonl"); })
+            .starts_with("error[result-format]: " + (folder.path() / "c.jsonl").string() +
                          ":2: expected one line"));
 }
 
 TEST_CASE("a compressed file that is cut short or damaged is refused") {
-  const ScratchFolder folder;
+  const ResultFolder folder;
   std::string many;
   for (int i = 0; i < 1000; ++i) many += with(R"("seed":3)", R"("seed":)" + std::to_string(i)) + "\n";
   folder.write_compressed("a.jsonl.gz", many);
-  const fs::path file = folder.path / "a.jsonl.gz";
+  const fs::path file = folder.path() / "a.jsonl.gz";
   fs::resize_file(file, fs::file_size(file) / 2);
   CHECK(refusal([&] { read_results(file); }).find("the file is damaged or cut short: ") != std::string::npos);
 
@@ -251,20 +243,20 @@ TEST_CASE("a compressed file that is cut short or damaged is refused") {
 }
 
 TEST_CASE("a file that unpacks to a line without end is refused before memory runs out") {
-  const ScratchFolder folder;
+  const ResultFolder folder;
   folder.write_compressed("a.jsonl.gz", std::string(5'000'000, ' '));
-  CHECK(
-      refusal([&] { read_results(folder.path / "a.jsonl.gz"); }) ==
-      format_refusal((folder.path / "a.jsonl.gz").string() + ":1: expected at most 1048576 bytes in a line"));
+  CHECK(refusal([&] { read_results(folder.path() / "a.jsonl.gz"); }) ==
+        format_refusal((folder.path() / "a.jsonl.gz").string() +
+                       ":1: expected at most 1048576 bytes in a line"));
 }
 
 TEST_CASE("where there are no results, that is said") {
-  const ScratchFolder folder;
-  const std::string name = folder.path.string();
+  const ResultFolder folder;
+  const std::string name = folder.path().string();
   const auto reading_refusal = [&](const std::string& file) {
-    return refusal([&] { read_results(folder.path / file); });
+    return refusal([&] { read_results(folder.path() / file); });
   };
-  CHECK(refusal([&] { read_results(folder.path); }) ==
+  CHECK(refusal([&] { read_results(folder.path()); }) ==
         missing_refusal("'" + name + "' has no file that ends in .json"));
   CHECK(reading_refusal("none.jsonl") == missing_refusal("'" + name + "/none.jsonl' does not exist"));
   folder.write("empty.jsonl", "");
@@ -273,7 +265,7 @@ TEST_CASE("where there are no results, that is said") {
   CHECK(reading_refusal("a.txt") ==
         missing_refusal("'" + name +
                         "/a.txt' is neither a folder nor a file that ends in .jsonl or .jsonl.gz"));
-  REQUIRE(mkfifo((folder.path / "pipe.jsonl").c_str(), 0600) == 0);
+  REQUIRE(mkfifo((folder.path() / "pipe.jsonl").c_str(), 0600) == 0);
   CHECK(reading_refusal("pipe.jsonl") ==
         missing_refusal("'" + name + "/pipe.jsonl' is neither a folder nor a file that can be read"));
 }
