@@ -16,10 +16,12 @@
 #include <doctest/doctest.h>
 #include <hindsight/core/report.hpp>
 
+#include "support/refusal.hpp"
 #include "support/scratch_folder.hpp"
 
 using namespace hindsight;
 using namespace hindsight::lab;
+using hindsight::testing::refusal;
 using hindsight::testing::ScratchFolder;
 
 namespace {
@@ -83,16 +85,6 @@ RunResult run(const std::string& method, int depth, int exponent, int seed, int 
 }
 
 const NamedCurve rising = {.label = "HNCA", .epochs = {1, 2, 3}, .mean = {0.1, 0.5, 0.6}, .half_width = {}};
-
-template <class Function>
-std::string refusal(Function function) {
-  try {
-    function();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "not refused";
-}
 
 }  // namespace
 

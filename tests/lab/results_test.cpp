@@ -15,10 +15,12 @@
 #include <doctest/doctest.h>
 #include <hindsight/core/report.hpp>
 
+#include "support/refusal.hpp"
 #include "support/scratch_folder.hpp"
 
 using namespace hindsight;
 using namespace hindsight::lab;
+using hindsight::testing::refusal;
 
 namespace {
 
@@ -65,16 +67,6 @@ std::string with(const std::string& part, const std::string& replacement) {
   const std::size_t at = line.find(part);
   REQUIRE(at != std::string::npos);
   return line.replace(at, part.size(), replacement);
-}
-
-template <class Function>
-std::string refusal(Function function) {
-  try {
-    function();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "not refused";
 }
 
 std::string format_refusal(const std::string& what) {
