@@ -24,21 +24,40 @@ using Word = hn::TFromD<hn::RebindToUnsigned<Tag<S>>>;
 template <class S>
 constexpr int word_bits = 8 * static_cast<int>(sizeof(S));
 
-/// Lane i is set where bit lane + i of the word is.
-template <class S>
-HWY_INLINE hn::Mask<Tag<S>> bits_at(std::uint64_t word, int lane) {
-  const Tag<S> d;
-  const hn::RebindToUnsigned<Tag<S>> unsigned_lanes;
-  const auto part = static_cast<Word<S>>(word >> (lane / word_bits<S> * word_bits<S>));
 #if HWY_TARGET <= HWY_AVX3
-  const auto bits = static_cast<std::uint64_t>(part >> (lane % word_bits<S>));
-  return hn::LoadMaskBits(d, reinterpret_cast<const std::uint8_t*>(&bits));
-#else
-  const auto first = hn::Set(unsigned_lanes, static_cast<Word<S>>(lane % word_bits<S>));
-  const auto bit = hn::Shl(hn::Set(unsigned_lanes, Word<S>(1)), hn::Add(first, hn::Iota(unsigned_lanes, 0)));
-  return hn::RebindMask(d, hn::TestBit(hn::Set(unsigned_lanes, part), bit));
-#endif
+
+/// The weight in the lanes whose bit, counted from bit `lane` of the word, is set; zero in the others.
+template <class S>
+HWY_INLINE Vector<S> where_set(std::uint64_t word, int lane, Vector<S> weight) {
+  const std::uint64_t bits = word >> lane;
+  return hn::IfThenElseZero(hn::LoadMaskBits(Tag<S>(), reinterpret_cast<const std::uint8_t*>(&bits)), weight);
 }
+
+#else
+
+/// A vector of masks for each pattern of as many bits as a vector has lanes.
+template <class S>
+struct MaskTable {
+  alignas(64) Word<S> masks[std::size_t(1) << vector_lanes<S>][vector_lanes<S>] = {};
+
+  constexpr MaskTable() {
+    for (std::size_t bits = 0; bits < std::size(masks); ++bits)
+      for (std::size_t lane = 0; lane < vector_lanes<S>; ++lane)
+        masks[bits][lane] = (bits >> lane & 1) != 0 ? ~Word<S>(0) : Word<S>(0);
+  }
+};
+template <class S>
+inline constexpr MaskTable<S> mask_table;
+
+/// Looked up, because making a mask from bits would take three instructions.
+template <class S>
+HWY_INLINE Vector<S> where_set(std::uint64_t word, int lane, Vector<S> weight) {
+  const hn::RebindToUnsigned<Tag<S>> unsigned_lanes;
+  const Word<S>* const mask = mask_table<S>.masks[word >> lane & (std::size(mask_table<S>.masks) - 1)];
+  return hn::And(hn::BitCast(Tag<S>(), hn::Load(unsigned_lanes, mask)), weight);
+}
+
+#endif
 
 /// In an order that follows from the count alone, so that no cut of a batch changes it.
 template <class S>
@@ -65,7 +84,7 @@ HWY_INLINE void add_bits_lanes(const S* weights, const BinaryUnits<S>& units, S 
     const std::uint64_t word = units.bits[units.rows[j]];
     const Vector<S> weight = hn::Set(d, weights[j]);
     for (int v = 0; v < vectors; ++v)
-      sum[v] = hn::Add(sum[v], hn::IfThenElseZero(bits_at<S>(word, lane + v * vector_lanes<S>), weight));
+      sum[v] = hn::Add(sum[v], where_set<S>(word, lane + v * vector_lanes<S>, weight));
   }
   const Vector<S> gap = hn::Set(d, units.high - units.low), low = hn::Set(d, lowest);
   for (int v = 0; v < vectors; ++v) {

@@ -236,7 +236,7 @@ TableRange<S> make_sparse_table(std::span<const S> half_changes, S* table) {
 }
 
 /// log Π (1 + q·(e^{2·s·x·h} - 1)). With w = s·x·q the factor is 1 + (e^{2h} - 1)·w where w is positive and
-/// 1 + (1 - e^{-2h})·w where it is negative: always the larger of the two, whatever the sign of h.
+/// 1 + (1 - e^{-2h})·w where it is negative.
 template <class S, int vectors>
 HWY_INLINE void tell_sparse_lanes(const S* table, std::size_t edges_per_log,
                                   std::span<const std::uint32_t> children, const S* descriptions,
@@ -257,7 +257,7 @@ HWY_INLINE void tell_sparse_lanes(const S* table, std::size_t edges_per_log,
       const auto rise = hn::Set(d, table[2 * e]), fall = hn::Set(d, table[2 * e + 1]);
       for (int v = 0; v < vectors; ++v) {
         const auto doubt = hn::Xor(hn::Load(d, child + v * vector_lanes<S>), sign[v]);
-        const auto factor = hn::Max(hn::MulAdd(rise, doubt, one), hn::MulAdd(fall, doubt, one));
+        const auto factor = hn::MulAdd(hn::IfNegativeThenElse(doubt, fall, rise), doubt, one);
         product[v] = hn::Mul(product[v], factor);
       }
     }
