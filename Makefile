@@ -1,7 +1,7 @@
 # Shortcuts around the CMake presets; `make help` lists them.
 
 PACKAGES := g++ make cmake ninja-build ccache clang-format \
-            libboost-graph-dev libeigen3-dev libfmt-dev libhwy-dev doctest-dev librandom123-dev \
+            libboost-graph-dev libexpat1-dev libeigen3-dev libfmt-dev libhwy-dev doctest-dev librandom123-dev \
             libcli11-dev nlohmann-json3-dev zlib1g-dev gnuplot-nox fonts-dejavu-core \
             clang-14 libclang-rt-14-dev libomp-14-dev
 # Debian's npm cannot be installed beside a Node.js from elsewhere, which brings one along.
@@ -21,12 +21,13 @@ export CCACHE_BASEDIR := $(CURDIR)
 export CCACHE_NOHASHDIR := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-quick data tool sweep results bench format pictures clean
+.PHONY: help setup run test test-quick fuzz data tool sweep results bench format pictures clean
 
 help:
 	@echo 'make run         build, and train a non-layered graph and its layered twin by HNCA and by REINFORCE'
 	@echo 'make test        everything: format, build and tests, sanitizers, threads, use from other projects'
 	@echo 'make test-quick  build and tests only'
+	@echo 'make fuzz        let the fuzzers of the graph file readers work for an hour'
 	@echo 'make data        fetch full MNIST into $(DATA)'
 	@echo 'make sweep       run the experiment of the paper on it, or go on where it stopped (hours)'
 	@echo 'make results     draw the figures and fill the tables of docs/results.md from the committed results'
@@ -80,7 +81,10 @@ results: tool
 	examples/lab/fill_results.sh $(TOOL)
 
 test: setup
-	@tests/run_stages.sh format plain sanitizers threads install
+	@tests/run_stages.sh format plain sanitizers threads fuzz install
+
+fuzz: setup
+	@FUZZ_SECONDS=1200 tests/run_stages.sh fuzz
 
 test-quick: setup
 	@tests/run_stages.sh plain

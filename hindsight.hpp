@@ -12,6 +12,7 @@
 #include <hindsight/estimators/hnca.hpp>
 #include <hindsight/estimators/reinforce.hpp>
 #include <hindsight/graph/graph.hpp>
+#include <hindsight/graph/graph_file.hpp>
 #include <hindsight/graph/model.hpp>
 #include <hindsight/graph/oracle.hpp>
 #include <hindsight/graph/topology.hpp>
@@ -23,16 +24,21 @@
 
 namespace hindsight {
 
-/// Every estimator that ships. Auto takes HNCA where it is admissible and REINFORCE elsewhere.
+/// Every estimator and node type that ships. Auto takes HNCA where it is admissible and REINFORCE elsewhere.
 inline Catalogue standard_catalogue() {
   Catalogue catalogue;
   catalogue.prefer(Hnca{}).prefer(Reinforce{}).offer(Hnca{.assumption = Assumption::relaxed});
+  catalogue.know<Bernoulli>().know<Categorical>().know<Table>();
+  catalogue.know<Tanh>().know<Relu>().know<Sigmoid>().know<Identity>();
   return catalogue;
 }
 
 inline Report validate(const Graph& graph, const ValidateOptions& options = {}) {
   return validate(graph, standard_catalogue(), options);
 }
+
+inline Graph read_graph(const std::filesystem::path& file) { return read_graph(file, standard_catalogue()); }
+inline std::string to_dot(const Graph& graph) { return to_dot(graph, standard_catalogue()); }
 
 template <class S = float>
 BasicModel<S> compile(const Graph& graph, const Catalogue& catalogue, const CompileOptions& options = {}) {

@@ -1,8 +1,24 @@
 #include <hindsight/core/catalogue.hpp>
 
+#include <algorithm>
 #include <utility>
 
 namespace hindsight {
+namespace {
+
+std::string without_blanks(std::string_view text) {
+  std::string kept;
+  std::copy_if(text.begin(), text.end(), std::back_inserter(kept), [](char c) { return c != ' '; });
+  return kept;
+}
+
+std::string lower_case(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+  return text;
+}
+
+}  // namespace
 
 Catalogue& Catalogue::offer(AnyEstimator estimator) {
   offered_.push_back(std::move(estimator));
@@ -12,6 +28,42 @@ Catalogue& Catalogue::offer(AnyEstimator estimator) {
 Catalogue& Catalogue::prefer(AnyEstimator estimator) {
   preferred_.push_back(estimator);
   return offer(std::move(estimator));
+}
+
+Catalogue& Catalogue::know(NodeKind kind) {
+  kind.name = lower_case(std::move(kind.name));
+  kinds_.push_back(std::move(kind));
+  return *this;
+}
+
+const AnyEstimator* Catalogue::estimator(std::string_view name) const {
+  const std::string wanted = without_blanks(name);
+  const auto found = std::find_if(offered_.begin(), offered_.end(), [&](const AnyEstimator& estimator) {
+    return without_blanks(estimator.name()) == wanted;
+  });
+  return found == offered_.end() ? nullptr : &*found;
+}
+
+std::vector<std::string> Catalogue::estimator_names() const {
+  std::vector<std::string> names;
+  for (const AnyEstimator& estimator : offered_) names.push_back(estimator.name());
+  return names;
+}
+
+const NodeKind* Catalogue::kind(std::string_view name) const {
+  const std::string wanted = lower_case(std::string(name));
+  const auto found =
+      std::find_if(kinds_.begin(), kinds_.end(), [&](const NodeKind& kind) { return kind.name == wanted; });
+  return found == kinds_.end() ? nullptr : &*found;
+}
+
+std::optional<Attributes> Catalogue::describe(const AnyNode& node) const {
+  for (const NodeKind& kind : kinds_) {
+    Attributes attributes;
+    attributes.set("kind", kind.name);
+    if (kind.write(node, attributes)) return attributes;
+  }
+  return std::nullopt;
 }
 
 }  // namespace hindsight

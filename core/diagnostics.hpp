@@ -31,6 +31,7 @@ struct Diagnostic {
   std::vector<Route> witness = {};     ///< routes that prove it; every edge in them exists
   std::vector<std::string> help = {};  ///< lines to paste
   Reason reason = Reason::none;
+  std::string place = {};  ///< "net.dot:3" where it is about a file
 };
 
 std::string to_string(const Diagnostic&);

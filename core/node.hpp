@@ -87,6 +87,12 @@ class AnyNode {
     self_->initialise(start, theta);
   }
 
+  /// The node itself if it has this type.
+  template <class N>
+  const N* as() const {
+    return type() == typeid(N) ? &static_cast<const Held<N>&>(*self_).node : nullptr;
+  }
+
   /// Blocks for nodes that all have the type of the first.
   template <class S>
   static Blocks<S> lower(std::span<const Placed> group) {

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include <hindsight/core/memory.hpp>
 #include <hindsight/core/random.hpp>
 #include <hindsight/core/report.hpp>
 
@@ -14,8 +15,9 @@ namespace {
 
 using Lists = std::vector<std::vector<int>>;
 
-Lists draw(double density, std::uint64_t seed, const Population& parent, const Population& child,
+Lists draw(const RandomWiring& random, const Population& parent, const Population& child,
            const std::string& name) {
+  const auto [density, seed] = random;
   if (!(density > 0 && density <= 1))
     refuse({.code = "pattern",
             .message = fmt::format("the edge from '{}' has density {}; it must lie above 0 and not above 1",
@@ -29,6 +31,10 @@ Lists draw(double density, std::uint64_t seed, const Population& parent, const P
                 fmt::format("the edge from '{}' would draw for {} × {} pairs one by one; {:.3g} is the most",
                             name, parent.units, child.units, most_draws),
             .help = {"list the pairs that are joined: Pattern::pairs({{0, 0}, …})"}});
+  constexpr double bytes_per_pair = 24;  // while they are sorted both ways
+  require_memory(bytes_per_pair * density * parent.units * child.units,
+                 fmt::format("the edge from '{}', wired unit by unit,", name),
+                 "lower the density or the number of units, or make the edge dense");
   Lists lists(static_cast<std::size_t>(child.units));
   const std::uint32_t word = stream_word(Purpose::pattern, 0);
   for (std::size_t to = 0; to < lists.size(); ++to) {
@@ -98,8 +104,7 @@ std::span<const int> Connectivity::children_of(int parent_unit) const {
 Pattern Pattern::random(double density, std::uint64_t seed) {
   Pattern pattern;
   pattern.how_ = How::random;
-  pattern.density_ = density;
-  pattern.seed_ = seed;
+  pattern.random_ = {density, seed};
   return pattern;
 }
 
@@ -114,8 +119,9 @@ std::optional<Connectivity> Pattern::connect(const Population& parent, const Pop
                                              const std::string& parent_name) const {
   if (is_dense()) return std::nullopt;
   const bool random = how_ == How::random;
-  Connectivity connectivity(random ? draw(density_, seed_, parent, child, parent_name)
+  Connectivity connectivity(random ? draw(random_, parent, child, parent_name)
                                    : collect(pairs_, parent.units, child.units, parent_name));
+  if (random) connectivity.drawn_from_ = random_;
   if (connectivity.pairs() == 0)
     refuse({.code = "pattern",
             .message = fmt::format("the edge from '{}' joins no units at all", parent_name),

@@ -10,6 +10,13 @@
 
 namespace hindsight {
 
+/// What a random pattern was drawn from.
+struct RandomWiring {
+  double density = 1;
+  std::uint64_t seed = 0;
+  bool operator==(const RandomWiring&) const = default;
+};
+
 /// Which units of a parent each unit of a child reads: sorted, without repetition. Takes memory by pairs,
 /// whatever the size of the parent. Made by Pattern::connect.
 class Connectivity {
@@ -23,6 +30,8 @@ class Connectivity {
   /// Pairs that lie before the child's unit, in order of child units.
   std::size_t pairs_before(int child_unit) const { return begin_[static_cast<std::size_t>(child_unit)]; }
   int child_units() const { return static_cast<int>(begin_.size()) - 1; }
+  /// None: the pairs were listed.
+  const std::optional<RandomWiring>& drawn_from() const { return drawn_from_; }
 
  private:
   friend class Pattern;
@@ -33,6 +42,7 @@ class Connectivity {
   std::vector<int> read_;  ///< parent units that are read at all
   std::vector<std::size_t> read_begin_;
   std::vector<int> children_;
+  std::optional<RandomWiring> drawn_from_;
 };
 
 /// One end of an edge, as a pattern sees it.
@@ -65,8 +75,7 @@ class Pattern {
   enum class How { dense, random, pairs };
 
   How how_ = How::dense;
-  double density_ = 1;
-  std::uint64_t seed_ = 0;
+  RandomWiring random_;
   Pairs pairs_;
 };
 

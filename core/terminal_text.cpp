@@ -69,8 +69,8 @@ std::string TerminalText::routes(const std::vector<Route>& all_routes) const {
 }
 
 std::string TerminalText::diagnostic(const Diagnostic& diagnostic) const {
-  std::string text =
-      severe(diagnostic.severity, fmt::format("{}[{}]", to_string(diagnostic.severity), diagnostic.code));
+  std::string text = diagnostic.place.empty() ? "" : bold(diagnostic.place) + ": ";
+  text += severe(diagnostic.severity, fmt::format("{}[{}]", to_string(diagnostic.severity), diagnostic.code));
   text += diagnostic.node.empty() ? ": " : fmt::format(": node '{}': ", diagnostic.node);
   text += diagnostic.message;
   if (diagnostic.reason != Reason::none) text += faint(fmt::format(" ({})", to_string(diagnostic.reason)));

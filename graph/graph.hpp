@@ -84,6 +84,8 @@ class Graph {
   const std::string& name(RewardId reward) const { return at(reward).name; }
   std::span<const NodeId> reads(RewardId reward) const { return at(reward).reads; }
   const EstimatorChoice& choice(NodeId node, RewardId reward) const;
+  /// The choice for all rewards that have none of their own.
+  const EstimatorChoice& choice(NodeId node) const { return at(node).choice; }
   /// A choice was made for this very reward, not for all.
   bool has_own_choice(NodeId node, RewardId reward) const { return choices_.contains({node, reward}); }
 

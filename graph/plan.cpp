@@ -7,8 +7,8 @@
 #include <fmt/format.h>
 
 #include <hindsight/core/callback.hpp>
+#include <hindsight/core/memory.hpp>
 #include <hindsight/graph/lowering.hpp>
-#include <hindsight/graph/memory.hpp>
 #include <hindsight/graph/topology.hpp>
 
 namespace hindsight {

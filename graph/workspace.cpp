@@ -5,9 +5,9 @@
 
 #include <fmt/format.h>
 
+#include <hindsight/core/memory.hpp>
 #include <hindsight/core/report.hpp>
 #include <hindsight/graph/executor.hpp>
-#include <hindsight/graph/memory.hpp>
 #include <hindsight/graph/plan.hpp>
 
 namespace hindsight {

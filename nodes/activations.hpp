@@ -3,6 +3,7 @@
 #include <span>
 #include <string_view>
 
+#include <hindsight/core/catalogue.hpp>
 #include <hindsight/core/node.hpp>
 #include <hindsight/nodes/linear.hpp>
 
@@ -25,6 +26,11 @@ struct Activation {
   void initialise(const Initialisation& start, std::span<double> theta) const;
   template <class S>
   static Blocks<S> lower(std::span<const Member<Activation>> group);
+
+  static Activation read(AttributeReader& given) { return {.units = given.count("units", 1)}; }
+  void write(Attributes& written) const {
+    if (units != 1) written.set("units", units);
+  }
 };
 
 using Tanh = Activation<Link::tanh>;
@@ -33,5 +39,6 @@ using Sigmoid = Activation<Link::sigmoid>;
 using Identity = Activation<Link::identity>;
 
 static_assert(Function<Tanh> && Function<Relu> && Function<Sigmoid> && Function<Identity>);
+static_assert(WrittenNode<Tanh>);
 
 }  // namespace hindsight

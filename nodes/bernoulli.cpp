@@ -22,6 +22,23 @@ Shape Bernoulli::shape(std::span<const ParentShape> parents) const {
           .logits = 1};
 }
 
+Bernoulli Bernoulli::read(AttributeReader& given) {
+  Bernoulli node{.units = given.count("units", 1), .values = {}};
+  const std::vector<double> values = given.numbers("values");
+  if (values.empty()) return node;
+  if (values.size() != 2)
+    refuse({.code = "values",
+            .message = fmt::format("it has {} values; a Bernoulli has two, one per outcome", values.size()),
+            .help = {"values=\"0,1\""}});
+  node.values = {values[0], values[1]};
+  return node;
+}
+
+void Bernoulli::write(Attributes& written) const {
+  if (units != 1) written.set("units", units);
+  if (values != TwoValues{}) written.set("values", std::vector{values.zero, values.one});
+}
+
 template <class S>
 void Bernoulli::log_probs(std::span<const S> theta, const Reading<S>& reading, std::span<S> out) const {
   const std::span<S> logits = out.first(static_cast<std::size_t>(units));

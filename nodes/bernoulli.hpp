@@ -4,6 +4,7 @@
 #include <string_view>
 #include <vector>
 
+#include <hindsight/core/catalogue.hpp>
 #include <hindsight/core/node.hpp>
 
 namespace hindsight {
@@ -38,8 +39,11 @@ struct Bernoulli {
   void initialise(const Initialisation& start, std::span<double> theta) const;
   template <class S>
   static Blocks<S> lower(std::span<const Member<Bernoulli>> group);
+
+  static Bernoulli read(AttributeReader& given);
+  void write(Attributes& written) const;
 };
 
-static_assert(Node<Bernoulli>);
+static_assert(Node<Bernoulli> && WrittenNode<Bernoulli>);
 
 }  // namespace hindsight

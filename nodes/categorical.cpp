@@ -20,6 +20,11 @@ Shape Categorical::shape(std::span<const ParentShape> parents) const {
           .logits = classes};
 }
 
+void Categorical::write(Attributes& written) const {
+  written.set("classes", classes);
+  if (units != 1) written.set("units", units);
+}
+
 template <class S>
 void Categorical::log_probs(std::span<const S> theta, const Reading<S>& reading, std::span<S> out) const {
   linear_logits(theta, reading, units, classes, out);

@@ -3,6 +3,7 @@
 #include <span>
 #include <string_view>
 
+#include <hindsight/core/catalogue.hpp>
 #include <hindsight/core/node.hpp>
 
 namespace hindsight {
@@ -27,8 +28,13 @@ struct Categorical {
   void initialise(const Initialisation& start, std::span<double> theta) const;
   template <class S>
   static Blocks<S> lower(std::span<const Member<Categorical>> group);
+
+  static Categorical read(AttributeReader& given) {
+    return {.classes = given.count("classes", 2), .units = given.count("units", 1)};
+  }
+  void write(Attributes& written) const;
 };
 
-static_assert(Node<Categorical>);
+static_assert(Node<Categorical> && WrittenNode<Categorical>);
 
 }  // namespace hindsight

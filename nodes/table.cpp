@@ -83,6 +83,25 @@ Shape Table::shape(std::span<const ParentShape> parents) const {
           .parameters = {{"logits", static_cast<std::size_t>(units) * rows.size(), outcomes}}};
 }
 
+Table Table::read(AttributeReader& given) {
+  Table table{.rows = {}, .units = given.count("units", 1), .values = given.numbers("values")};
+  const std::string text = given.text("rows", "");
+  for (std::string_view rest = text; !rest.empty();) {
+    const std::size_t end = std::min(rest.find(';'), rest.size());
+    table.rows.push_back(to_numbers(rest.substr(0, end), "rows"));
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  return table;
+}
+
+void Table::write(Attributes& written) const {
+  std::string text;
+  for (const std::vector<double>& row : rows) text += (text.empty() ? "" : "; ") + to_text(row);
+  written.set("rows", std::move(text));
+  if (units != 1) written.set("units", units);
+  if (!values.empty()) written.set("values", values);
+}
+
 template <class S>
 void Table::log_probs(std::span<const S> theta, const Reading<S>& reading, std::span<S> out) const {
   const std::size_t selected = selected_row(reading), outcomes = rows.front().size();

@@ -4,6 +4,7 @@
 #include <string_view>
 #include <vector>
 
+#include <hindsight/core/catalogue.hpp>
 #include <hindsight/core/node.hpp>
 
 namespace hindsight {
@@ -25,8 +26,12 @@ struct Table {
   void accumulate(std::span<const S> theta, const Reading<S>& reading, std::span<const S> weights,
                   std::span<S> out) const;
   void initialise(const Initialisation& start, std::span<double> theta) const;
+
+  /// Rows lie between semicolons: rows="0.1,0.9; 0.5,0.5".
+  static Table read(AttributeReader& given);
+  void write(Attributes& written) const;
 };
 
-static_assert(Node<Table>);
+static_assert(Node<Table> && WrittenNode<Table>);
 
 }  // namespace hindsight

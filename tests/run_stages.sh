@@ -17,6 +17,9 @@ threads() {
   cmake --preset tsan && cmake --build --preset tsan --target graph_test && ctest --preset tsan -R '^graph/.*thread'
 }
 
+# From the committed corpus, and a little beyond.
+fuzz() { cmake --preset fuzz && cmake --build --preset fuzz && tests/fuzz/run.sh "${FUZZ_SECONDS:-15}"; }
+
 # Builds the library too, so that the stage can also be run alone.
 install() { cmake --preset dev && cmake --build --preset dev && ctest --preset install; }
 
@@ -25,6 +28,7 @@ declare -A purpose=(
   [plain]="build with warnings as errors, then all tests"
   [sanitizers]="the same under the address and undefined-behaviour sanitizers"
   [threads]="what several threads run, under the thread sanitizer"
+  [fuzz]="bytes of all sorts for the readers of graph files"
   [install]="a project that uses the library by find_package and by add_subdirectory"
 )
 

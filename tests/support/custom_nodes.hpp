@@ -63,9 +63,12 @@ struct SineVote {
         out[f] += softmax_gradient(weights[k], log_prob[k], total) * theta[k * row + f + 1] *
                   std::cos(reading.features[f] + S(0.3));
   }
+
+  static SineVote read(AttributeReader&) { return {}; }
+  void write(Attributes&) const {}
 };
 
-static_assert(Node<SineVote> && BackpropagatingNode<SineVote>);
+static_assert(Node<SineVote> && BackpropagatingNode<SineVote> && WrittenNode<SineVote>);
 
 /// A deterministic node as a user would write one: units that are sums of weighted squares, unit 1 with the
 /// sign turned.
@@ -104,6 +107,9 @@ struct SquareSums {
     }
   }
 
+  static SquareSums read(AttributeReader&) { return {}; }
+  void write(Attributes&) const {}
+
  private:
   template <class S>
   static S sign(std::size_t unit) {
@@ -111,7 +117,7 @@ struct SquareSums {
   }
 };
 
-static_assert(Function<SquareSums>);
+static_assert(WrittenNode<SquareSums> && Function<SquareSums>);
 
 /// The same mathematics without blocks of its own: what runs is the generic block.
 template <class N>

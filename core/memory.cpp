@@ -1,4 +1,4 @@
-#include <hindsight/graph/memory.hpp>
+#include <hindsight/core/memory.hpp>
 
 #include <array>
 #include <cstddef>

@@ -1,0 +1,133 @@
+#include <hindsight/core/attributes.hpp>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <optional>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <hindsight/core/nearest_name.hpp>
+#include <hindsight/core/report.hpp>
+
+namespace hindsight {
+namespace {
+
+std::string_view trimmed(std::string_view text) {
+  constexpr std::string_view blanks = " \t\r\n";
+  const std::size_t first = text.find_first_not_of(blanks);
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(blanks) - first + 1);
+}
+
+template <class Number>
+std::optional<Number> parse(std::string_view text) {
+  text = trimmed(text);
+  if (text.starts_with('+')) text.remove_prefix(1);
+  Number value{};
+  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (text.empty() || problem != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+[[noreturn]] void refuse_value(std::string_view name, std::string_view value, const std::string& wanted,
+                               const std::string& example) {
+  constexpr std::size_t shown = 60;
+  refuse({.code = "bad-attribute",
+          .message = fmt::format("{}=\"{}{}\" is not {}", name, value.substr(0, shown),
+                                 value.size() > shown ? "…" : "", wanted),
+          .help = {example}});
+}
+
+}  // namespace
+
+void Attributes::set(std::string_view name, std::string value) {
+  for (auto& entry : entries_)
+    if (entry.first == name) {
+      entry.second = std::move(value);
+      return;
+    }
+  entries_.emplace_back(name, std::move(value));
+}
+
+void Attributes::set(std::string_view name, std::int64_t value) { set(name, std::to_string(value)); }
+
+void Attributes::set(std::string_view name, std::span<const double> values) { set(name, to_text(values)); }
+
+const std::string* Attributes::find(std::string_view name) const {
+  const auto found =
+      std::find_if(entries_.begin(), entries_.end(), [&](const auto& entry) { return entry.first == name; });
+  return found == entries_.end() ? nullptr : &found->second;
+}
+
+std::string to_text(std::span<const double> values) { return fmt::format("{}", fmt::join(values, ",")); }
+
+std::vector<double> to_numbers(std::string_view text, std::string_view name) {
+  std::vector<double> numbers;
+  for (std::string_view rest = text;;) {
+    const std::size_t comma = rest.find(',');
+    const auto number = parse<double>(rest.substr(0, comma));
+    if (!number || !std::isfinite(*number))
+      refuse_value(name, text, "a list of finite numbers", fmt::format("{}=\"-1,1\"", name));
+    numbers.push_back(*number);
+    if (comma == std::string_view::npos) return numbers;
+    rest.remove_prefix(comma + 1);
+  }
+}
+
+const std::string* AttributeReader::find(std::string_view name) {
+  if (std::find(asked_.begin(), asked_.end(), name) == asked_.end()) asked_.emplace_back(name);
+  return attributes_.find(name);
+}
+
+std::string AttributeReader::text(std::string_view name, std::string_view otherwise) {
+  const std::string* const found = find(name);
+  return found ? *found : std::string(otherwise);
+}
+
+int AttributeReader::count(std::string_view name, int otherwise) {
+  const std::string* const found = find(name);
+  if (!found) return otherwise;
+  const auto value = parse<int>(*found);
+  if (!value || *value < 1)
+    refuse_value(name, *found, fmt::format("a whole number from 1 to {}", std::numeric_limits<int>::max()),
+                 fmt::format("{}={}", name, otherwise));
+  return *value;
+}
+
+std::uint64_t AttributeReader::seed(std::string_view name, std::uint64_t otherwise) {
+  const std::string* const found = find(name);
+  if (!found) return otherwise;
+  const auto value = parse<std::uint64_t>(*found);
+  if (!value)
+    refuse_value(name, *found, "a whole number from 0 to 2^64 - 1", fmt::format("{}={}", name, otherwise));
+  return *value;
+}
+
+double AttributeReader::number(std::string_view name, double otherwise) {
+  const std::string* const found = find(name);
+  if (!found) return otherwise;
+  const auto value = parse<double>(*found);
+  if (!value || !std::isfinite(*value))
+    refuse_value(name, *found, "a finite number", fmt::format("{}={}", name, otherwise));
+  return *value;
+}
+
+std::vector<double> AttributeReader::numbers(std::string_view name) {
+  const std::string* const found = find(name);
+  return found ? to_numbers(*found, name) : std::vector<double>{};
+}
+
+void AttributeReader::refuse_others(const std::function<bool(std::string_view)>& ignored) const {
+  for (const auto& [name, value] : attributes_) {
+    if (std::find(asked_.begin(), asked_.end(), name) != asked_.end() || ignored(name)) continue;
+    refuse({.code = "unknown-attribute",
+            .message =
+                fmt::format("nothing here is called '{}'{}", name.substr(0, 60), did_you_mean(name, asked_)),
+            .help = {fmt::format("what is understood here: {}", fmt::join(asked_, ", "))}});
+  }
+}
+
+}  // namespace hindsight

@@ -1,0 +1,62 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace hindsight {
+
+/// What a graph file says of one node or edge: values by name, in the order in which they were written.
+class Attributes {
+ public:
+  /// Replaces what the name had before.
+  void set(std::string_view name, std::string value);
+  void set(std::string_view name, std::int64_t value);
+  void set(std::string_view name, std::span<const double> values);
+  /// None: not there.
+  const std::string* find(std::string_view name) const;
+
+  bool empty() const { return entries_.empty(); }
+  auto begin() const { return entries_.begin(); }
+  auto end() const { return entries_.end(); }
+
+ private:
+  std::vector<std::pair<std::string, std::string>> entries_;
+};
+
+/// Numbers so that reading them gives the same bits: "-1,1".
+std::string to_text(std::span<const double> values);
+/// Numbers between commas. Throws Error (bad-attribute) that calls them by `name`.
+std::vector<double> to_numbers(std::string_view text, std::string_view name);
+
+/// Asks attributes for what a reader understands, and remembers what was asked: whatever nobody asked for is
+/// refused in the end. What is not what it should be throws Error (bad-attribute).
+class AttributeReader {
+ public:
+  explicit AttributeReader(const Attributes& attributes) : attributes_(attributes) {}
+
+  bool has(std::string_view name) { return find(name) != nullptr; }
+  std::string text(std::string_view name, std::string_view otherwise);
+  /// A whole number from 1 to the largest int.
+  int count(std::string_view name, int otherwise);
+  /// A whole number from 0 to 2^64 - 1.
+  std::uint64_t seed(std::string_view name, std::uint64_t otherwise);
+  double number(std::string_view name, double otherwise);
+  /// Numbers between commas; none: not there.
+  std::vector<double> numbers(std::string_view name);
+
+  /// Throws Error (unknown-attribute) for the first attribute that was never asked for and is not `ignored`.
+  void refuse_others(const std::function<bool(std::string_view name)>& ignored) const;
+
+ private:
+  const std::string* find(std::string_view name);
+
+  const Attributes& attributes_;
+  std::vector<std::string> asked_;
+};
+
+}  // namespace hindsight

@@ -1,0 +1,167 @@
+#include <hindsight/graph/dot_tokens.hpp>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace hindsight {
+namespace {
+
+bool is_letter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
+         static_cast<unsigned char>(c) >= 0x80;
+}
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_blank(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
+char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+
+}  // namespace
+
+bool DotToken::is_keyword(std::string_view word) const {
+  return is_bare && std::equal(text.begin(), text.end(), word.begin(), word.end(),
+                               [](char a, char b) { return lower(a) == b; });
+}
+
+DotToken DotTokens::take() {
+  DotToken taken = std::move(token_);
+  advance();
+  return taken;
+}
+
+bool DotTokens::is_assignment() const {
+  DotTokens ahead(*this);
+  ahead.skip_blanks();
+  return token_.kind == DotToken::Kind::id && ahead.at("=");
+}
+
+bool DotTokens::accept(std::string_view mark) {
+  if (!token_.is(mark)) return false;
+  advance();
+  return true;
+}
+
+void DotTokens::expect(std::string_view mark, std::string_view after) {
+  if (!accept(mark)) refuse_next(fmt::format("'{}' after {}", mark, after));
+}
+
+std::string DotTokens::expect_id(std::string_view what) {
+  if (token_.kind != DotToken::Kind::id) refuse_next(std::string(what));
+  return take().text;
+}
+
+void DotTokens::refuse_next(const std::string& wanted) const {
+  const std::string found = token_.kind == DotToken::Kind::end
+                                ? "the file ends"
+                                : fmt::format("here is '{}'", token_.text.substr(0, 40));
+  draft_.refuse_at(token_.line, {.code = "file-syntax",
+                                 .message = fmt::format("{} is expected, but {}", wanted, found),
+                                 .help = {"digraph net { x [kind=input units=784]; x -> h; }"}});
+}
+
+void DotTokens::pass(std::size_t count) {
+  for (; count > 0; --count)
+    if (text_[place_++] == '\n') ++line_;
+}
+
+void DotTokens::skip_blanks() {
+  while (place_ < text_.size()) {
+    const bool starts_line = place_ == 0 || text_[place_ - 1] == '\n';
+    if (is_blank(text_[place_])) {
+      pass(1);
+    } else if (at("//") || (starts_line && at("#"))) {
+      pass(std::min(text_.find('\n', place_), text_.size()) - place_);
+    } else if (at("/*")) {
+      const std::size_t end = text_.find("*/", place_ + 2);
+      if (end == std::string_view::npos)
+        draft_.refuse_at(
+            line_,
+            {.code = "file-syntax", .message = "a comment begins here and never ends", .help = {"/* … */"}});
+      pass(end + 2 - place_);
+    } else {
+      return;
+    }
+  }
+}
+
+void DotTokens::advance() {
+  skip_blanks();
+  token_ = {.kind = DotToken::Kind::mark, .text = {}, .line = line_};
+  if (place_ == text_.size()) {
+    token_.kind = DotToken::Kind::end;
+    return;
+  }
+  for (const std::string_view mark : {"->", "--", "{", "}", "[", "]", ";", ",", "=", ":"})
+    if (at(mark)) {
+      token_.text = mark;
+      pass(mark.size());
+      return;
+    }
+  token_.kind = DotToken::Kind::id;
+  const char first = text_[place_];
+  std::size_t end = place_;
+  if (first == '"') return read_quoted();
+  if (first == '<') return read_markup();
+  if (is_letter(first)) {
+    token_.is_bare = true;
+    while (end < text_.size() && (is_letter(text_[end]) || is_digit(text_[end]))) ++end;
+  } else if (is_digit(first) || first == '.' || first == '-') {
+    if (first == '-') ++end;
+    while (end < text_.size() && (is_digit(text_[end]) || text_[end] == '.')) ++end;
+  }
+  if (end == place_)
+    draft_.refuse_at(line_, {.code = "file-syntax",
+                             .message = fmt::format("no name, number or mark begins with '{}'", first),
+                             .help = {"put names with other characters into quotes: \"a+b\""}});
+  token_.text = text_.substr(place_, end - place_);
+  pass(end - place_);
+}
+
+/// Strings joined by '+' are one.
+void DotTokens::read_quoted() {
+  const std::size_t first_line = line_;
+  while (true) {
+    pass(1);
+    while (true) {
+      const std::size_t stop = std::min(text_.find_first_of("\"\\", place_), text_.size());
+      token_.text += text_.substr(place_, stop - place_);
+      pass(stop - place_);
+      if (place_ == text_.size())
+        draft_.refuse_at(first_line, {.code = "file-syntax",
+                                      .message = "a quoted name begins here and never ends",
+                                      .help = {"end it with a quotation mark"}});
+      if (text_[place_] == '"') break;
+      const char after = place_ + 1 < text_.size() ? text_[place_ + 1] : '\0';
+      if (after == '"' || after == '\\') token_.text += after;
+      if (after != '"' && after != '\\' && after != '\n') token_.text += '\\';
+      pass(after == '"' || after == '\\' || after == '\n' ? 2 : 1);
+    }
+    pass(1);
+    skip_blanks();
+    if (!at("+")) return;
+    pass(1);
+    skip_blanks();
+    if (!at("\""))
+      draft_.refuse_at(line_, {.code = "file-syntax",
+                               .message = "'+' joins two quoted strings, but no second one follows",
+                               .help = {"\"a long \" + \"name\""}});
+  }
+}
+
+/// Graphviz' labels in angle brackets: kept as they are.
+void DotTokens::read_markup() {
+  const std::size_t first_line = line_, first = place_;
+  int depth = 0;
+  do {
+    if (place_ == text_.size())
+      draft_.refuse_at(first_line, {.code = "file-syntax",
+                                    .message = "a label in angle brackets begins here and never ends",
+                                    .help = {"<…>"}});
+    depth += text_[place_] == '<' ? 1 : text_[place_] == '>' ? -1 : 0;
+    pass(1);
+  } while (depth > 0);
+  token_.text = text_.substr(first, place_ - first);
+}
+
+}  // namespace hindsight

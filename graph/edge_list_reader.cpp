@@ -1,0 +1,66 @@
+#include <algorithm>
+#include <charconv>
+
+#include <fmt/format.h>
+
+#include <hindsight/graph/graph_draft.hpp>
+
+namespace hindsight {
+namespace {
+
+std::vector<std::string_view> words_of(std::string_view line) {
+  constexpr std::string_view separators = " \t\r,;";
+  std::vector<std::string_view> words;
+  while (true) {
+    line.remove_prefix(std::min(line.find_first_not_of(separators), line.size()));
+    if (line.empty()) return words;
+    const std::size_t end = std::min(line.find_first_of(separators), line.size());
+    if (line.substr(0, end) != "->") words.push_back(line.substr(0, end));
+    line.remove_prefix(end);
+  }
+}
+
+bool is_number(std::string_view word) {
+  double value = 0;
+  const auto [end, problem] = std::from_chars(word.data(), word.data() + word.size(), value);
+  return problem == std::errc() && end == word.data() + word.size();
+}
+
+bool is_heading(std::span<const std::string_view> words) {
+  constexpr std::pair<std::string_view, std::string_view> headings[] = {
+      {"source", "target"}, {"Source", "Target"}, {"from", "to"}, {"From", "To"}, {"parent", "child"}};
+  return words.size() >= 2 && std::find(std::begin(headings), std::end(headings),
+                                        std::pair(words[0], words[1])) != std::end(headings);
+}
+
+}  // namespace
+
+/// "parent child" per line, with blanks, commas, semicolons or "->" between; a name alone is a node. A third
+/// column of numbers, as other programs write weights, is passed over: here weights are learned.
+GraphDraft read_edge_list(std::string_view text, const std::string& file) {
+  GraphDraft draft(file);
+  bool is_first = true;
+  for (std::size_t line = 1; !text.empty(); ++line) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    const std::string_view row = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    const std::vector<std::string_view> words = words_of(row);
+    if (words.empty() || words[0].starts_with('#') || words[0].starts_with('%') || words[0].starts_with("//"))
+      continue;
+    const bool heading = is_first && is_heading(words);
+    is_first = false;
+    if (heading) continue;
+    if (words.size() > 3 || (words.size() == 3 && !is_number(words[2])))
+      draft.refuse_at(line,
+                      {.code = "file-syntax",
+                       .message = fmt::format("a line of an edge list is a parent and a child, but here "
+                                              "are {} words, the third of them '{}'",
+                                              words.size(), words[2].substr(0, 40)),
+                       .help = {"a b", "or a file that begins with 'digraph'"}});
+    const std::uint32_t from = draft.node(words[0], line).node;
+    if (words.size() > 1) draft.add_edge(from, draft.node(words[1], line).node, line);
+  }
+  return draft;
+}
+
+}  // namespace hindsight
