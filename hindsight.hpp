@@ -15,6 +15,7 @@
 #include <hindsight/graph/graph_file.hpp>
 #include <hindsight/graph/model.hpp>
 #include <hindsight/graph/oracle.hpp>
+#include <hindsight/graph/topologies.hpp>
 #include <hindsight/graph/topology.hpp>
 #include <hindsight/graph/validator.hpp>
 #include <hindsight/nodes/activations.hpp>

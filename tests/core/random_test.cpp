@@ -86,7 +86,8 @@ TEST_CASE("seeds and streams and steps and units each draw numbers of their own"
 
 TEST_CASE("purposes and streams never share a counter word") {
   std::set<std::uint32_t> words;
-  for (const Purpose purpose : {Purpose::sampling, Purpose::initialisation, Purpose::pattern})
+  for (const Purpose purpose :
+       {Purpose::sampling, Purpose::initialisation, Purpose::pattern, Purpose::topology})
     for (const std::uint32_t stream : {0U, 1U, 2U, 255U, 256U, 65536U, (1U << 24) - 1}) {
       INFO("stream ", stream);
       CHECK(words.insert(stream_word(purpose, stream)).second);
