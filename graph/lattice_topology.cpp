@@ -53,6 +53,11 @@ Level above(const Level& below, const Lattice& options) {
   return {options.maps, Axis(below.rows, options).count, Axis(below.columns, options).count};
 }
 
+/// The window is as large as the map below: every unit reads all of it.
+bool covers(const Level& below, const Lattice& options) {
+  return below.rows <= options.window && below.columns <= options.window;
+}
+
 double pairs_between(const Level& below, const Level& level, const Lattice& options) {
   return level.units() * Axis(below.rows, options).width * Axis(below.columns, options).width * below.maps;
 }
@@ -60,6 +65,7 @@ double pairs_between(const Level& below, const Level& level, const Lattice& opti
 Sketch::Link windows(const Level& below, const Level& level, int from, const Lattice& options) {
   const double density = from == Sketch::input ? options.input_density : options.density;
   const auto about = from == Sketch::input ? Choices::About::input_wiring : Choices::About::wiring;
+  if (density == 1 && covers(below, options)) return {from, {}};
   const Axis down(below.rows, options), across(below.columns, options);
   Pattern::Pairs pairs;
   const auto read_window = [&](int unit, int top, int left) {
@@ -78,7 +84,6 @@ Sketch::Link windows(const Level& below, const Level& level, int from, const Lat
     for (int row = 0; row < level.rows; ++row)
       for (int column = 0; column < level.columns; ++column)
         read_window(level.unit(map, row, column), down.start(row), across.start(column));
-  if (static_cast<double>(pairs.size()) == below.units() * level.units()) return {from, {}};
   return {from, std::move(pairs)};
 }
 
@@ -107,9 +112,13 @@ Extent extent(const Lattice& options, int inputs) {
     extent.units += level.units();
     ++extent.nodes;
     ++extent.links;
-    extent.sparse += pairs * density;
-    if (i > 0) extent.hidden_sparse += pairs * density;
-    extent.draws += pairs;
+    if (density == 1 && covers(below, options)) {
+      extent.dense += pairs;
+    } else {
+      extent.sparse += pairs * density;
+      if (i > 0) extent.hidden_sparse += pairs * density;
+      extent.draws += pairs;
+    }
     below = level;
   }
   return extent;
