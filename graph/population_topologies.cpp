@@ -128,6 +128,7 @@ Extent extent(const topologies::Towers& options, int inputs) {
 Sketch sketch(const topologies::Autoregressive& options, int) {
   Populations populations(options);
   std::vector<int> all;
+  all.reserve(static_cast<std::size_t>(options.depth));
   for (int i = 0; i < options.depth; ++i)
     all.push_back(populations.add({.units = options.units, .reads_input = true, .feeds_output = true}, all));
   return populations.finish();

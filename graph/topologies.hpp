@@ -73,8 +73,8 @@ struct Preferential {
 
 /// Trees that converge from the input to roots, all of which the output reads.
 struct Tree {
-  int roots = 16;
-  int depth = 4;      ///< levels of one tree
+  int roots = 32;
+  int depth = 3;      ///< levels of one tree
   int branching = 2;  ///< how many units each unit reads
   double input_density = 0.2;
   std::uint64_t seed = 1;
@@ -94,9 +94,11 @@ struct Lattice {
   bool repair = false;
 };
 
-/// The fast Fourier transform's graph: each unit reads its own place and one at a distance that doubles.
+/// The fast Fourier transform's graph, several times side by side: each unit reads its own place and one at a
+/// distance that doubles from level to level.
 struct Butterfly {
-  int width = 64;  ///< units per level
+  int copies = 16;
+  int width = 8;  ///< units per level of one copy
   double input_density = 0.2;
   std::uint64_t seed = 1;
   bool repair = false;
@@ -179,7 +181,7 @@ std::vector<TopologyDescription> topology_list();
 std::size_t weight_count(const Graph& graph);
 
 /// The specification with the number of weights nearest to the one wanted, found by bisecting the
-/// topology's size option (TopologyDescription::size: units, or roots, maps or width) with all others as
+/// topology's size option (TopologyDescription::size: units, or roots, maps or copies) with all others as
 /// given. Makes a graph per step. Where weights are drawn their number is not quite monotone in the size, and
 /// a neighbouring size may come as near.
 std::string fit_weights(std::string_view specification, std::size_t weights, const TopologyParts& parts);

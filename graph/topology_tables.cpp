@@ -144,9 +144,10 @@ const TopologyTable<Butterfly>& topology_table(const Butterfly&) {
        .description =
            "levels as in the fast Fourier transform; each unit reads two, at a distance that doubles",
        .violates = false,
-       .size = &Butterfly::width,
-       .fields = {{"width", &Butterfly::width, 2, most_units,
-                   "units per level; log2 of it, rounded up, levels follow the first"}}});
+       .size = &Butterfly::copies,
+       .fields = {{"copies", &Butterfly::copies, 1, most_units, "butterflies side by side"},
+                  {"width", &Butterfly::width, 2, most_units,
+                   "units per level of a copy; log2 of it, rounded up, levels follow the first"}}});
   return table;
 }
 

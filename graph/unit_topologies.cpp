@@ -76,7 +76,7 @@ std::vector<int> nearest(const std::map<int, int>& ring, int position, int wante
 
 /// Levels of the butterfly above the one that reads the input.
 int butterfly_levels(const topologies::Butterfly& options) {
-  return std::bit_width(static_cast<unsigned>(options.width) - 1);
+  return static_cast<int>(std::bit_width(static_cast<unsigned>(options.width) - 1));
 }
 
 }  // namespace
@@ -198,21 +198,24 @@ Extent extent(const topologies::Tree& options, int inputs) {
 // h3 ─→ h7 ─→ h11 ─↗
 Sketch sketch(const topologies::Butterfly& options, int) {
   Sketch sketch = empty_sketch();
-  for (int unit = 0; unit < options.width; ++unit) add_unit(sketch, {});
-  for (int level = 0; level < butterfly_levels(options); ++level) {
-    const int first = level * options.width;
-    // Where the width is no power of two, partners beyond it are found by going round.
-    for (int unit = 0; unit < options.width; ++unit)
-      add_unit(sketch, {first + unit, first + (unit ^ 1 << level) % options.width});
-  }
+  const int units = options.copies * options.width;
+  for (int unit = 0; unit < units; ++unit) add_unit(sketch, {});
+  for (int level = 0; level < butterfly_levels(options); ++level)
+    for (int unit = 0; unit < units; ++unit) {
+      const int place = unit % options.width;
+      // Where the width is no power of two, partners beyond it are found by going round.
+      const int partner = (place ^ 1 << level) % options.width;
+      add_unit(sketch, {level * units + unit, level * units + unit - place + partner});
+    }
   return sketch;
 }
 
 Extent extent(const topologies::Butterfly& options, int inputs) {
-  const double width = options.width, levels = butterfly_levels(options);
-  Extent extent{.units = width * (levels + 1), .nodes = width * (levels + 1)};
-  extent.links = extent.dense = 2 * width * levels;
-  extent.read_input(inputs, width, options.input_density);
+  const double units = static_cast<double>(options.copies) * options.width,
+               levels = butterfly_levels(options);
+  Extent extent{.units = units * (levels + 1), .nodes = units * (levels + 1)};
+  extent.links = extent.dense = 2 * units * levels;
+  extent.read_input(inputs, units, options.input_density);
   return extent;
 }
 

@@ -109,7 +109,7 @@ TEST_CASE("values out of range are refused with the range, from a text and from 
   CHECK(
       refusal([&] { make_topology(topologies::Tree{.roots = -4}, topology_parts()); }) ==
       R"(error[topology-value]: option 'roots' of topology 'tree' is '-4'; it must be a whole number from 1 to 1000000
-  help: tree:roots=16   # the default)");
+  help: tree:roots=32   # the default)");
 }
 
 TEST_CASE("a size that is absurd is refused before anything is made") {
@@ -126,8 +126,9 @@ TEST_CASE("a size that is absurd is refused before anything is made") {
       R"(error[too-large]: topology 'layered:units=1000000,depth=1000' would take 7.99 PB; this machine has M
   help: make it smaller, or its edges sparse)");
   // The bits of a repair: 21 million units squared, divided by 8 bits per byte.
-  CHECK(anywhere(refusal_of("butterfly:width=1000000,repair")) ==
-        R"(error[too-large]: topology 'butterfly:width=1000000,repair' would take 55.2 TB; this machine has M
+  CHECK(
+      anywhere(refusal_of("butterfly:copies=1,width=1000000,repair")) ==
+      R"(error[too-large]: topology 'butterfly:copies=1,width=1000000,repair' would take 55.2 TB; this machine has M
   help: make it smaller, or its edges sparse)");
   for (const char* specification :
        {"tree:depth=64,branching=1000", "lattice:maps=10000,depth=10000", "towers:towers=1000,units=1000000",

@@ -109,7 +109,7 @@ const std::vector<std::string> tiny{"layered:units=2,depth=3",
                                     "tree:roots=2,depth=2",
                                     "lattice:maps=1,window=2,stride=1",
                                     "lattice:maps=2,window=2,depth=1,input_density=0.5",
-                                    "butterfly:width=3",
+                                    "butterfly:copies=1,width=3",
                                     "towers:towers=3,units=1",
                                     "towers:towers=2,units=2,density=0.5",
                                     "autoregressive:units=2,depth=3",
@@ -263,7 +263,7 @@ TEST_CASE("trees converge") {
 
 //  h0 h1 h2 h3 ─→ h4 … h7 ─→ h8 … h11: distances 1, then 2
 TEST_CASE("a butterfly reads two units at distances that double") {
-  const Topology made = make_topology("butterfly:width=4", topology_parts());
+  const Topology made = make_topology("butterfly:copies=1,width=4", topology_parts());
   CHECK(made.graph.node_count() == 2 + 12);
   CHECK(parents_of(made.graph, "h4") == "h0 h1");
   CHECK(parents_of(made.graph, "h7") == "h2 h3");
@@ -271,8 +271,12 @@ TEST_CASE("a butterfly reads two units at distances that double") {
   CHECK(parents_of(made.graph, "h11") == "h5 h7");
   CHECK(parents_of(made.graph, "output") == "h8 h9 h10 h11");
   CHECK(readers_of_input(made) == 4);
+  const Topology pair = make_topology("butterfly:copies=2,width=2", topology_parts());
+  CHECK(parents_of(pair.graph, "h5") == "h0 h1");
+  CHECK(parents_of(pair.graph, "h6") == "h2 h3");
   for (const int width : {2, 3, 5, 64, 65}) {
-    const Topology other = make_topology(topologies::Butterfly{.width = width}, topology_parts());
+    const Topology other =
+        make_topology(topologies::Butterfly{.copies = 1, .width = width}, topology_parts());
     for (int node = 1 + width; node < other.output.index; ++node)
       CHECK(other.graph.parents({node}).size() == 2);
   }
