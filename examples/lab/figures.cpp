@@ -1,10 +1,5 @@
 #include "lab/figures.hpp"
 
-#include <fcntl.h>
-#include <spawn.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -18,7 +13,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <hindsight/core/report.hpp>
-#include <nlohmann/json.hpp>
+
+#include "lab/outside_program.hpp"
+#include "lab/plain_text.hpp"
 
 namespace hindsight::lab {
 namespace {
@@ -43,20 +40,6 @@ std::string reason_of(int error) { return std::generic_category().message(error)
           .help = {"choose a folder that may be written to and has room"}});
 }
 
-/// Printable, valid UTF-8 and not too long for a figure, whatever it was.
-std::string one_line(const std::string& text, std::size_t shown = 100) {
-  using Json = nlohmann::json;
-  auto line = Json::parse(Json(text).dump(-1, ' ', false, Json::error_handler_t::replace)).get<std::string>();
-  for (char& c : line)
-    if (static_cast<unsigned char>(c) < ' ' || c == 0x7F) c = ' ';
-  // Characters of Unicode that XML forbids all the same.
-  for (const char* forbidden : {"\xEF\xBF\xBE", "\xEF\xBF\xBF"})
-    for (std::size_t at = 0; (at = line.find(forbidden, at)) != std::string::npos;) line.replace(at, 3, " ");
-  if (line.size() <= shown) return line;
-  while ((static_cast<unsigned char>(line[shown]) & 0xC0U) == 0x80U) --shown;
-  return line.substr(0, shown) + "…";
-}
-
 /// A text for gnuplot, every byte by its number: then nothing is special, not even quotes that meet.
 std::string quoted(const std::string& text) {
   std::string bytes;
@@ -70,15 +53,6 @@ using Rows = std::vector<std::vector<double>>;
 /// gnuplot will run, so that no path of the user's has to pass through a command.
 class Drawing {
  public:
-  Drawing() {
-    std::string name = (fs::temp_directory_path(problem_) / "hindsight-figure-XXXXXX").string();
-    if (problem_ || !mkdtemp(name.data())) refuse_write(name, reason_of(problem_ ? problem_.value() : errno));
-    folder_ = name;
-  }
-  Drawing(const Drawing&) = delete;
-  Drawing& operator=(const Drawing&) = delete;
-  ~Drawing() { fs::remove_all(folder_, problem_); }
-
   template <class... Parts>
   void add(fmt::format_string<Parts...> commands, Parts&&... parts) {
     fmt::format_to(std::back_inserter(commands_), commands, std::forward<Parts>(parts)...);
@@ -129,27 +103,13 @@ class Drawing {
   }
 
   void run_gnuplot() const {
-    const fs::path messages = folder_ / "messages";
-    posix_spawn_file_actions_t actions;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, messages.c_str(), O_WRONLY | O_CREAT, 0600);
-    posix_spawn_file_actions_addchdir_np(&actions, folder_.c_str());
     // The second word keeps the user's own settings of gnuplot out of it.
-    const std::array<const char*, 4> words = {"gnuplot", "--default-settings", "figure.gp", nullptr};
-    pid_t child = 0;
-    const int problem =
-        posix_spawnp(&child, words[0], &actions, nullptr, const_cast<char* const*>(words.data()), environ);
-    posix_spawn_file_actions_destroy(&actions);
-    if (problem != 0) refuse_gnuplot("it cannot be started: " + reason_of(problem));
-    int status = 0;
-    while (waitpid(child, &status, 0) < 0)
-      if (errno != EINTR) refuse_gnuplot("it was lost: " + reason_of(errno));
-    if (status == 0) return;
-    std::ifstream file(messages, std::ios::binary);
-    refuse_gnuplot("it said: " + one_line(std::string(std::istreambuf_iterator<char>(file), {}), 500));
+    const ProgramEnd end = run_in(folder_, {"gnuplot", "--default-settings", "figure.gp"});
+    if (!end.succeeded) refuse_gnuplot(end.reason);
   }
 
-  fs::path folder_;
+  const TemporaryFolder temporary_;
+  const fs::path& folder_ = temporary_.path();
   std::error_code problem_;  ///< of the last work on files
   std::string commands_, plots_;
   int files_ = 0;
