@@ -291,10 +291,13 @@ std::string counted(std::size_t number, const std::string& noun) {
   return fmt::format("{} {}{}", digits, noun, number == 1 ? "" : "s");
 }
 
+std::string census(const Graph& graph) {
+  return fmt::format("{}, {}, {}", counted(index(graph.node_count()), "node"),
+                     counted(graph.edge_count(), "edge"), counted(index(graph.reward_count()), "reward"));
+}
+
 std::string headline(const Graph& graph, const Report& report) {
-  return fmt::format("{}, {}, {}: {}{}", counted(index(graph.node_count()), "node"),
-                     counted(graph.edge_count(), "edge"), counted(index(graph.reward_count()), "reward"),
-                     report.admissible() ? "admissible" : "not admissible",
+  return fmt::format("{}: {}{}", census(graph), report.admissible() ? "admissible" : "not admissible",
                      report.nodes.empty()          ? ""
                      : report.assumption_1_holds() ? ", Assumption 1 holds everywhere"
                                                    : ", Assumption 1 is violated");

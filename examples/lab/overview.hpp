@@ -103,6 +103,8 @@ std::string caption(const Item&);
 std::string assumption(const Item&);
 /// "level 3", or "levels 3–5".
 std::string level_caption(std::pair<int, int> band);
+/// "5 nodes, 5 edges, 1 reward".
+std::string census(const Graph&);
 /// "5 nodes, 5 edges, 1 reward: admissible, Assumption 1 holds everywhere".
 std::string headline(const Graph&, const Report&);
 /// "1 node", "2,000 nodes".
