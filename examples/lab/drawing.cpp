@@ -203,7 +203,7 @@ std::string draw_items(const Overview& view, const std::string& title) {
     dot.add("  item{} [label=\"{}\" tooltip=\"{}, {}\" {}{}];", i, label, escaped(item.name, 200),
             escaped(caption(item), 100), appearance(item.look, item.marks, view.marks), emphasis);
   }
-  for (const Link& link : view.links) {
+  for (const ItemLink& link : view.links) {
     std::vector<std::string> how;
     if (link.sparse) how.emplace_back("style=dashed");
     if (link.sparse && !small)

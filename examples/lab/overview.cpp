@@ -92,7 +92,7 @@ int level_count(const std::vector<int>& level) {
   return level.empty() ? 0 : 1 + *std::max_element(level.begin(), level.end());
 }
 
-Link link(const Graph& graph, const Graph::Parent& parent, NodeId child) {
+ItemLink link(const Graph& graph, const Graph::Parent& parent, NodeId child) {
   const std::size_t all = index(graph.shape(parent.node).units) * index(graph.shape(child).units);
   return {.from = parent.node.index,
           .to = child.index,
@@ -173,8 +173,8 @@ Overview overview(const Graph& graph, const Report& report) {
   }
   out.marks = marks.list();
 
-  std::map<std::pair<int, int>, Link*> by_ends;
-  for (Link& each : out.links) by_ends[{each.from, each.to}] = &each;
+  std::map<std::pair<int, int>, ItemLink*> by_ends;
+  for (ItemLink& each : out.links) by_ends[{each.from, each.to}] = &each;
   if (!report.assumption_1_holds())
     for (const Violation& violation : find_violations(graph, policy(graph, findings))) {
       const Proof& found = out.proofs.emplace_back(proof(graph, violation));

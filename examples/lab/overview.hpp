@@ -38,7 +38,7 @@ struct Item {
 };
 
 /// An edge, or what a reward reads; the ends are numbers of items.
-struct Link {
+struct ItemLink {
   int from = 0, to = 0;
   bool sparse = false;
   std::size_t pairs = 0, all_pairs = 0;  ///< of units: those joined, and those there are
@@ -55,7 +55,7 @@ struct Proof {
 
 struct Overview {
   std::vector<Item> items;  ///< nodes as they were added, then rewards
-  std::vector<Link> links;
+  std::vector<ItemLink> links;
   std::vector<Proof> proofs;
   std::vector<Mark> marks;
   int levels = 0;  ///< of nodes

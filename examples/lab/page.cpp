@@ -75,7 +75,7 @@ Json nodes_of(const Overview& view, const Messages& messages) {
                                                             {"route", proof.route},
                                                             {"edge_names", proof.edge_names},
                                                             {"route_names", proof.route_names}};
-  for (const Link& link : view.links) {
+  for (const ItemLink& link : view.links) {
     Json each{{"from", link.from}, {"to", link.to}};
     if (link.sparse) each.update({{"sparse", true}, {"pairs", link.pairs}, {"all_pairs", link.all_pairs}});
     if (link.on_edge) each["on_edge"] = true;

@@ -40,7 +40,7 @@ TEST_CASE("the routes of a violation are marked on the links they use and no oth
   CHECK(view.proofs[0].edge == std::vector<int>{1, 4});
   CHECK(view.proofs[0].route == std::vector<int>{1, 2, 4});
   CHECK(view.proofs[0].route_names.size() == 3);
-  for (const Link& link : view.links) {
+  for (const ItemLink& link : view.links) {
     CHECK(link.on_edge == (link.from == 1 && link.to == 4));
     CHECK(link.on_route == ((link.from == 1 && link.to == 2) || (link.from == 2 && link.to == 4)));
     CHECK(link.sparse == (link.from == 2 && link.to == 4));

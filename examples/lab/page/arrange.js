@@ -52,7 +52,7 @@ function squeeze(boxes, centres, links, bends, columnCount, gap) {
   const heights = columns.map((column) => column.reduce((sum, entry) => sum + entry.room, 0));
   const all = columns.flat().map((entry) => entry.point.y);
   const tall = Math.max(...all) - Math.min(...all);
-  const scale = Math.min(1, (1.25 * Math.max(...heights)) / Math.max(1, tall));
+  const scale = Math.min(1, (1.1 * Math.max(...heights)) / Math.max(1, tall));
   for (const column of columns) {
     column.sort((a, b) => a.point.y - b.point.y);
     // Least squares under "not nearer than": subtract the room, pool neighbours out of order, add it again.
@@ -82,7 +82,7 @@ function curve(source, target, bends) {
   const stops = [source, ...bends, target];
   const controls = [];
   for (let i = 1; i < stops.length; ++i) {
-    const reach = (stops[i].x - stops[i - 1].x) * 0.4;
+    const reach = (stops[i].x - stops[i - 1].x) * 0.34;
     controls.push({ x: stops[i - 1].x + reach, y: stops[i - 1].y }, { x: stops[i].x - reach, y: stops[i].y });
   }
   const along = { x: target.x - source.x, y: target.y - source.y };

@@ -49,7 +49,7 @@ function makeDetails(data, choose) {
   const wiring = (link) => (link.sparse ? `sparse, ${link.pairs.toLocaleString("en")} of ${link.all_pairs.toLocaleString("en")} pairs` : "");
 
   function route(kind, numbers, names) {
-    const steps = names.flatMap((name, k) => [k > 0 ? element("i", { text: "→", "aria-label": "to" }) : null,
+    const steps = names.flatMap((name, k) => [k > 0 ? element("i", { text: " → " }) : null,
       element("button", { type: "button", onclick: () => choose(numbers[k], "details") }, element("bdi", { text: name }))]);
     return element("p", { class: `witness ${kind}` },
       element("span", { text: kind === "edge" ? (numbers.length === 2 ? "the edge" : "the shorter route") : "the longer route" }), ...steps);
@@ -71,7 +71,7 @@ function makeDetails(data, choose) {
       return element("div", { class: "credit" },
         element("p", {}, "reward ", element("bdi", { text: credit.reward })),
         element("p", { class: "estimator" }, glyph("stochastic", mark?.tone), element("b", { text: credit.estimator || "none found" }),
-          element("small", { text: credit.automatic ? "chosen by Auto" : "chosen by you" })),
+          element("small", { text: credit.automatic ? "chosen by Auto" : "chosen by estimate_with" })),
         element("p", { class: credit.admissible ? "good" : "bad", text: verdict }),
         credit.why && element("p", { class: "why", text: credit.why }));
     }));
@@ -128,11 +128,12 @@ function makeDetails(data, choose) {
       panel.replaceChildren();
       if (i === null) return;
       const item = data.items[i];
-      panel.append(
+      panel.append(...[
         element("button", { type: "button", class: "close", "aria-label": "Close", title: "Close (Escape)", text: "×", onclick: () => choose(null, "details") }),
         element("h2", {}, glyphOf(data, item), element("bdi", { text: item.name })),
-        data.view === "nodes" && item.look !== "reward" && element("p", { class: "caption", text: `${item.caption}, ${item.look === "input" ? "given" : item.look}` }),
-        ...(data.view === "groups" ? groupContent(item, i) : nodeContent(item, i)).filter(Boolean));
+        data.view === "nodes" && item.look !== "reward" && element("p", { class: "caption", text: { input: "given with every sample", deterministic: "deterministic", stochastic: "stochastic" }[item.look] }),
+        ...(data.view === "groups" ? groupContent(item, i) : nodeContent(item, i)),
+      ].filter(Boolean));
       panel.scrollTop = 0;
     },
   };

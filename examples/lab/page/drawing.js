@@ -1,6 +1,7 @@
 // The drawing: shapes, colours, and what is emphasised.
 
 const wordyUpTo = 60; // items; beyond, a box shows its name alone
+const roomyUpTo = 24; // items; beyond, estimators are told by colour alone
 
 function shortened(text, most) {
   const clean = text.replace(/[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu, " ");
@@ -12,13 +13,13 @@ function labelOf(data, item, wordy) {
   if (data.view === "groups")
     return [shortened(item.name, 26), item.caption, item.violating ? `${item.violating} violate` : ""].filter(Boolean).join("\n");
   if (!wordy) return shortened(item.name, 18) + (item.units > 1 ? ` ×${item.units}` : "");
-  const estimators = item.marks.map((mark) => data.marks[mark].name).join(", ");
+  const estimators = data.items.length <= roomyUpTo ? item.marks.map((mark) => data.marks[mark].name).join(", ") : "";
   const caption = item.look === "reward" ? "" : item.caption;
   return [shortened(item.name, 26), shortened(caption, 26), shortened(estimators, 26)].filter(Boolean).join("\n");
 }
 
 function boxOf(label, item, wordy) {
-  const size = wordy ? 13 : 11, lines = label.split("\n");
+  const size = wordy ? 13 : 12, lines = label.split("\n");
   boxOf.pen ??= document.createElement("canvas").getContext("2d");
   boxOf.pen.font = `${size}px ${fontFamily}`;
   const text = Math.max(...lines.map((line) => boxOf.pen.measureText(line).width));
@@ -26,7 +27,7 @@ function boxOf(label, item, wordy) {
   return {
     column: item.column,
     width: Math.ceil(Math.max(wordy ? 56 : 30, text + (wordy ? 26 : 14) + (slanted ? 22 : 0))),
-    height: Math.ceil(lines.length * size * 1.3 + (wordy ? 16 : 8)),
+    height: Math.ceil(lines.length * size * 1.3 + (wordy ? 16 : 6)),
   };
 }
 
@@ -50,7 +51,7 @@ function appearance(data, wordy) {
   return [
     { selector: "node", style: {
       label: "data(label)", width: "data(width)", height: "data(height)", shape: "round-rectangle",
-      "font-family": fontFamily, "font-size": wordy ? 13 : 11, "line-height": 1.3, color: colour("ink"),
+      "font-family": fontFamily, "font-size": wordy ? 13 : 12, "line-height": 1.3, color: colour("ink"),
       "text-valign": "center", "text-halign": "center", "text-wrap": "wrap", "text-max-width": 1000,
       "min-zoomed-font-size": 5, "border-width": wordy ? 1.5 : 1.2, "border-color": lineOf,
       "background-color": (node) => fillOf(node)[0], "overlay-opacity": 0, "outline-width": 0, "outline-offset": 2.5,
@@ -64,7 +65,7 @@ function appearance(data, wordy) {
         return fillOf(node).flatMap((_, i) => [`${(100 * i) / count}%`, `${(100 * (i + 1)) / count}%`]).join(" ");
       },
     } },
-    { selector: "node.input", style: { shape: "round-tag", "background-color": colour("given"), "border-color": colour("neutral-line"), "text-margin-x": -5 } },
+    { selector: "node.input", style: { shape: "tag", "background-color": colour("given"), "border-color": colour("neutral-line"), "text-margin-x": -5 } },
     { selector: "node.deterministic", style: { shape: "rectangle", "background-color": colour("surface"), "border-color": colour("neutral-line"), "border-style": "double", "border-width": 3.5 } },
     { selector: "node.reward", style: { shape: "hexagon", "background-color": colour("ink"), "border-color": colour("ink"), color: colour("paper") } },
     { selector: "edge", style: {
@@ -93,7 +94,8 @@ function makeDrawing(data, whenChosen) {
   const wordy = data.view === "groups" || data.items.length <= wordyUpTo;
   const labels = data.items.map((item) => labelOf(data, item, wordy));
   const boxes = data.items.map((item, i) => boxOf(labels[i], item, wordy));
-  const gaps = wordy ? { node: 18, column: 90 } : { node: 8, column: 70 };
+  const roomy = data.view === "nodes" && data.items.length <= roomyUpTo;
+  const gaps = { node: wordy ? 18 : 6, column: roomy ? 90 : 56 };
   const { centres, bends, columns } = arrange(boxes, data.links, data.columns.length, gaps);
   const side = (i, sign) => ({ x: centres[i].x + (sign * boxes[i].width) / 2, y: centres[i].y });
   const elements = [
@@ -121,30 +123,45 @@ function makeDrawing(data, whenChosen) {
   cy.on("mouseout", "node", () => (cy.container().style.cursor = ""));
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => cy.style(appearance(data, wordy)));
 
+  /** The part of the drawing below the names of the levels and beside what covers it on the right. */
+  const free = (covered) => {
+    cy.resize();
+    const { width, height } = cy.container().getBoundingClientRect();
+    return { left: 24, top: 52, width: width - covered - 48, height: height - 76 };
+  };
+  const framed = (box, area, zoom) => ({ zoom, pan: {
+    x: area.left + area.width / 2 - (zoom * (box.x1 + box.x2)) / 2, y: area.top + area.height / 2 - (zoom * (box.y1 + box.y2)) / 2 } });
   const node = (i) => cy.getElementById(`n${i}`);
   const between = (route) => route.slice(1).map((to, i) => data.links.findIndex((l) => l.from === route[i] && l.to === to));
   return {
     cy, columns,
     fit() {
-      cy.resize();
-      const area = cy.container().getBoundingClientRect();
-      if (data.items.length === 0 || area.width === 0) return;
-      const box = cy.elements().boundingBox({ includeOverlays: false });
-      const top = 44, margin = 28; // the names of the levels need their strip
-      const zoom = Math.min(1.4, (area.width - 2 * margin) / box.w, (area.height - top - 2 * margin) / box.h);
-      cy.viewport({ zoom, pan: { x: (area.width - zoom * (box.x1 + box.x2)) / 2, y: top + (area.height - top - zoom * (box.y1 + box.y2)) / 2 } });
+      const area = free(0), box = cy.elements().boundingBox({ includeOverlays: false });
+      if (data.items.length > 0 && area.width > 0) cy.viewport(framed(box, area, Math.min(1.4, area.width / box.w, area.height / box.h)));
+    },
+    /** Everything, or the beginning of it where everything would be too small to read. */
+    open() {
+      this.fit();
+      const readable = wordy ? 0.46 : 0.4, area = free(0), box = cy.elements().boundingBox({ includeOverlays: false });
+      if (data.items.length === 0 || cy.zoom() >= readable) return;
+      const shown = { ...box, w: Math.min(box.w, area.width / 0.8), h: Math.min(box.h, area.height / 0.8) };
+      shown.x2 = shown.x1 + shown.w;
+      if (shown.h < box.h) [shown.y1, shown.y2] = [(box.y1 + box.y2 - shown.h) / 2, (box.y1 + box.y2 + shown.h) / 2];
+      cy.viewport(framed(shown, area, 0.8));
     },
     zoomBy(factor) {
       const { width, height } = cy.container().getBoundingClientRect();
       cy.zoom({ level: cy.zoom() * factor, renderedPosition: { x: width / 2, y: height / 2 } });
     },
-    /** Brings a node into the part of the drawing that nothing covers, and nearer if it is too small. */
-    show(i, covered) {
-      const { width, height } = cy.container().getBoundingClientRect();
-      const at = node(i).renderedPosition(), near = cy.zoom() >= 0.55;
-      if (near && at.x > 60 && at.x < width - covered - 60 && at.y > 60 && at.y < height - 40) return;
-      const zoom = near ? cy.zoom() : 0.9, { x, y } = node(i).position();
-      move({ zoom, pan: { x: (width - covered) / 2 - zoom * x, y: height / 2 - zoom * y } });
+    /** Brings a node, and the routes that prove its violation, to where nothing covers them. */
+    show(i, covered, withProof) {
+      const proof = withProof ? data.items[i].proof : null, area = free(covered);
+      const steps = proof ? [i, ...proof.edge, ...proof.route] : [i];
+      const group = steps.reduce((all, step) => all.union(node(step)), cy.collection());
+      const now = group.renderedBoundingBox({ includeOverlays: false }), readable = cy.zoom() >= 0.55;
+      if (readable && now.x1 > area.left && now.x2 < area.left + area.width && now.y1 > area.top && now.y2 < area.top + area.height) return;
+      const box = group.boundingBox({ includeOverlays: false });
+      move(framed(box, area, Math.min(readable ? cy.zoom() : 0.9, area.width / box.w, area.height / box.h)));
     },
     markViolations(on) {
       cy.batch(() => {
