@@ -2,10 +2,12 @@
 
 PACKAGES := g++ make cmake ninja-build ccache clang-format \
             libboost-graph-dev libexpat1-dev libeigen3-dev libfmt-dev libhwy-dev doctest-dev librandom123-dev \
-            libcli11-dev nlohmann-json3-dev zlib1g-dev gnuplot-nox fonts-dejavu-core \
+            libcli11-dev nlohmann-json3-dev zlib1g-dev gnuplot-nox graphviz fonts-dejavu-core chromium \
             clang-14 libclang-rt-14-dev libomp-14-dev
 # Debian's npm cannot be installed beside a Node.js from elsewhere, which brings one along.
 NPM := $(if $(shell command -v npm),,npm)
+# Written last by npm: the libraries of the page, and what drives the browser of its test.
+PAGE_MODULES := .cache/npm/node_modules/.package-lock.json
 BENCH_PACKAGES := libbenchmark-dev libopenblas-dev libtorch-dev
 DATA := .cache/mnist
 IDX := train-images-idx3-ubyte train-labels-idx1-ubyte t10k-images-idx3-ubyte t10k-labels-idx1-ubyte
@@ -32,9 +34,9 @@ help:
 	@echo 'make sweep       run the experiment of the paper on it, or go on where it stopped (hours)'
 	@echo 'make results     draw the figures and fill the tables of docs/results.md from the committed results'
 	@echo 'make bench       measure beside libtorch, Eigen and OpenBLAS, and write the table into docs/performance.md'
-	@echo 'make setup       install the Debian packages that are missing (the targets above do it too)'
+	@echo 'make setup       install the Debian packages and fetch the libraries that are missing (the targets above do it too)'
 	@echo 'make format      format all C++ files'
-	@echo 'make pictures    draw the pictures of the documentation anew (needs graphviz)'
+	@echo 'make pictures    draw the pictures of the documentation anew'
 	@echo 'make clean       remove build/'
 
 # Installs those of the packages $(1) that are missing.
@@ -52,7 +54,15 @@ define install_missing
 endef
 
 setup:
-	$(call install_missing,$(PACKAGES))
+	$(call install_missing,$(PACKAGES) $(NPM))
+	@$(MAKE) -s $(PAGE_MODULES) || \
+	  echo 'The libraries of the page cannot be had: all but pages of graphs, and their tests, works without them'
+
+$(PAGE_MODULES): examples/lab/page/package.json examples/lab/page/package-lock.json
+	@mkdir -p .cache/npm
+	cp $^ .cache/npm/
+	npm ci --prefix .cache/npm --no-audit --no-fund --ignore-scripts
+	@touch $@
 
 tool: setup
 	cmake --preset release
@@ -104,6 +114,5 @@ format:
 clean:
 	rm -rf build
 
-# The pictures of the documentation; needs the package graphviz, which nothing else does.
-pictures:
+pictures: setup
 	for picture in docs/pictures/*.dot; do dot -Tsvg $$picture -o $${picture%.dot}.svg; done

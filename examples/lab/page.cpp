@@ -10,7 +10,6 @@
 #include <nlohmann/json.hpp>
 
 #include "lab/atomic_file.hpp"
-#include "lab/embedded_page.hpp"
 #include "lab/overview.hpp"
 
 namespace hindsight::lab {
@@ -184,22 +183,25 @@ std::string filled(std::string_view page, const std::map<std::string_view, std::
 
 }  // namespace
 
-void write_page(const Graph& graph, const Report& report, const std::filesystem::path& path) {
-  const EmbeddedPage page = embedded_page();
+std::string page_text(const Graph& graph, const Report& report, const EmbeddedPage& page) {
   if (!page.libraries)
     refuse({.code = "page-library",
             .message = "this program was built without the libraries that its pages are made of",
             .help = {"make setup tool   # fetches them from npm and builds the program again"}});
   const std::string data = for_script(data_of(graph, report));
-  write_atomically(path, filled(page.html, {{"style", page.style},
-                                            {"data", data},
-                                            {"cytoscape", page.libraries->cytoscape},
-                                            {"dagre-licence", page.libraries->dagre_licence},
-                                            {"dagre", without_source_map(page.libraries->dagre)},
-                                            {"arrange", page.arrange},
-                                            {"drawing", page.drawing},
-                                            {"details", page.details},
-                                            {"page", page.page}}));
+  return filled(page.html, {{"style", page.style},
+                            {"data", data},
+                            {"cytoscape", page.libraries->cytoscape},
+                            {"dagre-licence", page.libraries->dagre_licence},
+                            {"dagre", without_source_map(page.libraries->dagre)},
+                            {"arrange", page.arrange},
+                            {"drawing", page.drawing},
+                            {"details", page.details},
+                            {"page", page.page}});
+}
+
+void write_page(const Graph& graph, const Report& report, const std::filesystem::path& path) {
+  write_atomically(path, page_text(graph, report, embedded_page()));
 }
 
 }  // namespace hindsight::lab

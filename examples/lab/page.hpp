@@ -1,9 +1,12 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
 
 #include <hindsight/core/report.hpp>
 #include <hindsight/graph/graph.hpp>
+
+#include "lab/embedded_page.hpp"
 
 namespace hindsight::lab {
 
@@ -13,5 +16,8 @@ namespace hindsight::lab {
 /// and kind. Codes: "page-library" if the program was built without the libraries of the page,
 /// "file-not-written".
 void write_page(const Graph&, const Report&, const std::filesystem::path&);
+
+/// The text of that file, made of these parts.
+std::string page_text(const Graph&, const Report&, const EmbeddedPage&);
 
 }  // namespace hindsight::lab

@@ -26,13 +26,13 @@ std::string line(const std::string& text, const std::string& beginning) {
   return at == std::string::npos ? "" : text.substr(at + 3, text.find('\n', at + 1) - at - 3);
 }
 
-/// No program can be found while it lives.
-class NoPrograms {
+/// Programs are sought in one folder only while it lives.
+class ProgramsFrom {
  public:
-  NoPrograms() { setenv("PATH", "/nonexistent", 1); }
-  ~NoPrograms() { setenv("PATH", path_.c_str(), 1); }
-  NoPrograms(const NoPrograms&) = delete;
-  NoPrograms& operator=(const NoPrograms&) = delete;
+  explicit ProgramsFrom(const std::string& folder) { setenv("PATH", folder.c_str(), 1); }
+  ~ProgramsFrom() { setenv("PATH", path_.c_str(), 1); }
+  ProgramsFrom(const ProgramsFrom&) = delete;
+  ProgramsFrom& operator=(const ProgramsFrom&) = delete;
 
  private:
   std::string path_ = std::getenv("PATH");
@@ -114,7 +114,7 @@ TEST_CASE("without Graphviz its input is written beside the file and the message
   const Graph graph = five_nodes();
   DrawEnd end;
   {
-    const NoPrograms hidden;
+    const ProgramsFrom nowhere("/nonexistent");
     end = draw(graph, validate(graph), folder / "a.svg");
   }
   CHECK_FALSE(end.drawn);
@@ -133,4 +133,17 @@ TEST_CASE("a drawing is refused in the words of the document") {
         "  help: hindsight draw graph.dot -o graph.svg");
   CHECK(
       says(refusal([&] { draw(graph, validate(graph), "/nonexistent/a.svg"); }), "error[file-not-written]"));
+}
+
+TEST_CASE("what Graphviz complains of is passed on") {
+  const ScratchFolder folder;
+  const std::string program = folder / "dot", out = folder / "a.svg";
+  write_atomically(program, "#!/bin/sh\nprintf 'out of ink' >&2\nexit 1\n");
+  std::filesystem::permissions(program, std::filesystem::perms::owner_all);
+  const Graph graph = five_nodes();
+  const ProgramsFrom there(folder.path().string());
+  CHECK(refusal([&] { draw(graph, validate(graph), out); }) ==
+        "error[graphviz]: Graphviz could not draw '" + out +
+            "': it said: out of ink\n  help: hindsight draw graph.dot -o " + out +
+            ".dot   # its input, to look at");
 }

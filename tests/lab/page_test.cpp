@@ -98,3 +98,12 @@ TEST_CASE("a page is written whole or refused") {
   CHECK(says(refusal([&] { write_page(graph, validate(graph), "/nonexistent/page.html"); }),
              "error[file-not-written]"));
 }
+
+TEST_CASE("a program without the libraries of the page says how to get them") {
+  const Graph graph = five_nodes();
+  EmbeddedPage parts = embedded_page();
+  parts.libraries.reset();
+  CHECK(refusal([&] { page_text(graph, validate(graph), parts); }) ==
+        "error[page-library]: this program was built without the libraries that its pages are made of\n"
+        "  help: make setup tool   # fetches them from npm and builds the program again");
+}
