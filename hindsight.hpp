@@ -15,9 +15,12 @@
 #include <hindsight/graph/graph_file.hpp>
 #include <hindsight/graph/model.hpp>
 #include <hindsight/graph/oracle.hpp>
+#include <hindsight/graph/reduction.hpp>
 #include <hindsight/graph/topologies.hpp>
 #include <hindsight/graph/topology.hpp>
 #include <hindsight/graph/validator.hpp>
+#include <hindsight/graph/violations.hpp>
+#include <hindsight/graph/witness.hpp>
 #include <hindsight/nodes/activations.hpp>
 #include <hindsight/nodes/bernoulli.hpp>
 #include <hindsight/nodes/categorical.hpp>

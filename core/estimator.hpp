@@ -1,5 +1,6 @@
 #pragma once
 
+#include <compare>
 #include <concepts>
 #include <cstddef>
 #include <memory>
@@ -25,6 +26,7 @@ struct Facts {
   bool reads_directly = false;  ///< the reward is a function of the node's own outcome
   bool has_children = false;
   int outcomes = 2;
+  auto operator<=>(const Facts&) const = default;
 };
 
 /// Another estimator to write instead, and why one would.

@@ -4,6 +4,7 @@
 #include <array>
 #include <map>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 
 #include <hindsight/core/terminal_text.hpp>
@@ -12,7 +13,6 @@ namespace hindsight {
 namespace {
 
 constexpr std::size_t rows_shown = 40;
-constexpr int shown_per_code = 20;
 
 using Row = std::array<std::string, 7>;
 
@@ -26,35 +26,47 @@ std::string assumption(const NodeSummary& node) {
   return node.assumption_1 ? "holds" : "violated";
 }
 
-/// One row per node and reward that credits it; a node without credit has one row.
-std::vector<Row> table(const Report& report) {
-  std::multimap<std::string_view, const Credit*> credits;
-  for (const Credit& credit : report.credits) credits.emplace(credit.node, &credit);
+/// The rows that are shown, and how many there are in all.
+struct Table {
   std::vector<Row> rows;
+  std::size_t count = 0;
+};
+
+/// One row per node and reward that credits it; a node without credit has one row.
+Table table(const Report& report) {
+  std::unordered_map<std::string_view, std::vector<const Credit*>> credits;
+  for (const Credit& credit : report.credits) credits[credit.node].push_back(&credit);
+  Table table;
+  std::vector<Row>& rows = table.rows;
   for (const NodeSummary& node : report.nodes) {
-    const auto [first, last] = credits.equal_range(node.name);
+    const auto found = credits.find(node.name);
+    table.count += found == credits.end() ? 1 : found->second.size();
+    if (rows.size() >= rows_shown) continue;
     const Row blank{std::to_string(node.level), node.name, population(node), assumption(node), "", "", ""};
-    if (first == last) rows.push_back(blank);
-    for (auto at = first; at != last; ++at) {
-      const Credit& credit = *at->second;
-      Row row = at == first ? blank : Row{};
+    if (found == credits.end()) {
+      rows.push_back(blank);
+      continue;
+    }
+    for (const Credit* at : found->second) {
+      const Credit& credit = *at;
+      Row row = at == found->second.front() ? blank : Row{};
       row[4] = credit.reward;
       row[5] = credit.automatic ? credit.estimator : credit.estimator + " *";
       row[6] = credit.why;
       rows.push_back(std::move(row));
     }
   }
-  return rows;
+  rows.resize(std::min(rows.size(), rows_shown));
+  return table;
 }
 
-std::string draw(const std::vector<Row>& rows, const TerminalText& text) {
+std::string draw(const Table& table, const TerminalText& text) {
+  const std::vector<Row>& rows = table.rows;
   const Row head{"level", "node", "kind", "Assumption 1", "reward", "estimator", "because"};
-  const std::size_t shown = std::min(rows.size(), rows_shown);
   std::array<std::size_t, head.size()> widths{};
   for (std::size_t column = 0; column < head.size(); ++column) {
     widths[column] = display_width(head[column]);
-    for (std::size_t i = 0; i < shown; ++i)
-      widths[column] = std::max(widths[column], display_width(rows[i][column]));
+    for (const Row& row : rows) widths[column] = std::max(widths[column], display_width(row[column]));
   }
   const auto line = [&](const Row& row) {
     std::string out = " ";
@@ -64,8 +76,8 @@ std::string draw(const std::vector<Row>& rows, const TerminalText& text) {
     return out;
   };
   std::string out = text.faint(line(head)) + '\n';
-  for (std::size_t i = 0; i < shown; ++i) out += line(rows[i]) + '\n';
-  if (rows.size() > shown) out += fmt::format("  … and {} more rows\n", rows.size() - shown);
+  for (const Row& row : rows) out += line(row) + '\n';
+  if (table.count > rows.size()) out += fmt::format("  … and {} more rows\n", table.count - rows.size());
   return out;
 }
 
@@ -88,14 +100,14 @@ std::string write(const Report& report, Colours colours) {
     if (chosen) out += text.faint("  * chosen by estimate_with; the others by Auto") + '\n';
     if (!report.diagnostics.empty()) out += '\n';
   }
-  std::map<std::pair<Severity, std::string_view>, int> counts;
+  std::map<std::pair<Severity, std::string_view>, std::size_t> counts;
   for (const Diagnostic& diagnostic : report.diagnostics)
     if (++counts[{diagnostic.severity, diagnostic.code}] <= shown_per_code)
       out += text.diagnostic(diagnostic) + '\n';
+  for (auto& [kind, number] : counts) number -= std::min(number, shown_per_code);
+  for (const Further& rest : report.further) counts[{rest.severity, rest.code}] += rest.nodes.size();
   for (const auto& [kind, number] : counts)
-    if (number > shown_per_code)
-      out +=
-          fmt::format("… and {} more {}[{}]\n", number - shown_per_code, to_string(kind.first), kind.second);
+    if (number > 0) out += fmt::format("… and {} more {}[{}]\n", number, to_string(kind.first), kind.second);
   if (!out.empty()) out.pop_back();
   return out;
 }
@@ -103,8 +115,16 @@ std::string write(const Report& report, Colours colours) {
 }  // namespace
 
 bool Report::admissible() const {
-  return std::none_of(diagnostics.begin(), diagnostics.end(),
-                      [](const Diagnostic& d) { return d.severity == Severity::error; });
+  const auto is_error = [](const auto& said) { return said.severity == Severity::error; };
+  return std::none_of(diagnostics.begin(), diagnostics.end(), is_error) &&
+         std::none_of(further.begin(), further.end(), is_error);
+}
+
+std::size_t Report::count(std::string_view code) const {
+  std::size_t number = 0;
+  for (const Diagnostic& diagnostic : diagnostics) number += diagnostic.code == code ? 1 : 0;
+  for (const Further& rest : further) number += rest.code == code ? rest.nodes.size() : 0;
+  return number;
 }
 
 bool Report::assumption_1_holds() const {

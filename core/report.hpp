@@ -1,13 +1,16 @@
 #pragma once
 
+#include <cstddef>
 #include <exception>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include <hindsight/core/diagnostics.hpp>
 #include <hindsight/core/estimator.hpp>
+#include <hindsight/core/shared_list.hpp>
 
 namespace hindsight {
 
@@ -25,7 +28,7 @@ struct Credit {
   bool automatic = true;  ///< chosen by Auto, not by the user
   Verdict verdict;        ///< on that estimator
   std::string why;
-  std::vector<Opinion> opinions;  ///< on every catalogued estimator
+  SharedList<Opinion> opinions;  ///< on every catalogued estimator
 };
 
 /// One node as the report lists it.
@@ -39,16 +42,29 @@ struct NodeSummary {
   bool assumption_1 = true;  ///< it holds, or was not checked
 };
 
+/// How many diagnostics of one severity and code a report writes out.
+inline constexpr std::size_t shown_per_code = 20;
+
+/// Nodes of which the same can be said as in diagnostics that were written out, without the words.
+struct Further {
+  Severity severity = Severity::error;
+  std::string code;
+  std::vector<std::string> nodes;  ///< in the order of the diagnostics before them
+};
+
 /// All that was found about a graph, for people (format it) and for programs (read it).
 struct Report {
   std::vector<NodeSummary> nodes;
   std::vector<Credit> credits;
-  std::vector<Diagnostic> diagnostics;
+  std::vector<Diagnostic> diagnostics;  ///< `validate` writes out the first 20 of a severity and code
+  std::vector<Further> further;         ///< the rest of them: large graphs repeat themselves
   std::size_t edges = 0;
   std::size_t rewards = 0;
 
   /// No error: `compile` accepts the graph.
   bool admissible() const;
+  /// How often something was found, written out or not.
+  std::size_t count(std::string_view code) const;
   /// Assumption 1 holds at every node that was checked.
   bool assumption_1_holds() const;
 };

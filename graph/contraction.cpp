@@ -1,36 +1,46 @@
 #include <hindsight/graph/contraction.hpp>
 
 #include <algorithm>
+#include <unordered_set>
 
 namespace hindsight {
 
 Contraction::Contraction(const Graph& graph) : graph_(graph) {
   const auto count = static_cast<std::size_t>(graph.node_count());
-  parents_.resize(count);
-  children_.resize(count);
-  below_.resize(count);
   levels_.resize(count, 0);
+  parents_.begin.reserve(count + 1);
+  parents_.items.reserve(graph.edge_count());
   for (int i = 0; i < graph.node_count(); ++i) has_functions_ = has_functions_ || graph.is_deterministic({i});
-  std::vector<bool> seen(has_functions_ ? count : 0);
+  below_.resize(has_functions_ ? count : 1);
+  Seen seen{std::vector<std::uint32_t>(has_functions_ ? count : 0, 0)};
   for (int i = 0; i < graph.node_count(); ++i) {
     const NodeId node{i};
-    if (graph.is_deterministic(node)) continue;
-    std::vector<NodeId>& parents = parents_[index(node)];
-    if (has_functions_) {
-      below_[index(node)] = search_functions(node);
-      std::fill(seen.begin(), seen.end(), false);
-      collect_parents(node, parents, seen);
-    } else {
-      for (const Graph::Parent& parent : graph.parents(node)) parents.push_back(parent.node);
+    const std::size_t first = parents_.items.size();
+    if (!has_functions_) {
+      for (const Graph::Parent& parent : graph.parents(node)) parents_.items.push_back(parent.node);
+    } else if (!graph.is_deterministic(node)) {
+      below_[index(node)] = search_functions(node, seen);
+      collect_parents(node, parents_.items, seen);
     }
-    for (const NodeId parent : parents) {
-      children_[index(parent)].push_back(node);
-      levels_[index(node)] = std::max(levels_[index(node)], levels_[index(parent)] + 1);
-    }
+    parents_.begin.push_back(parents_.items.size());
+    for (std::size_t p = first; p < parents_.items.size(); ++p)
+      levels_[index(node)] = std::max(levels_[index(node)], levels_[index(parents_.items[p])] + 1);
   }
+  list_children();
 }
 
-void Contraction::collect_parents(NodeId node, std::vector<NodeId>& parents, std::vector<bool>& seen) const {
+void Contraction::list_children() {
+  children_.begin.assign(parents_.begin.size(), 0);
+  children_.items.resize(parents_.items.size());
+  for (const NodeId parent : parents_.items) ++children_.begin[index(parent) + 1];
+  for (std::size_t i = 1; i < children_.begin.size(); ++i) children_.begin[i] += children_.begin[i - 1];
+  std::vector<std::size_t> next = children_.begin;
+  for (int i = 0; i < graph_.node_count(); ++i)
+    for (const NodeId parent : parents_.of({i})) children_.items[next[index(parent)]++] = {i};
+}
+
+void Contraction::collect_parents(NodeId node, std::vector<NodeId>& parents, Seen& seen) const {
+  ++seen.search;
   // A stack of our own: chains of deterministic nodes may be long.
   struct Place {
     NodeId node;
@@ -44,8 +54,7 @@ void Contraction::collect_parents(NodeId node, std::vector<NodeId>& parents, std
       continue;
     }
     const NodeId parent = edges[stack.back().next++].node;
-    if (seen[index(parent)]) continue;
-    seen[index(parent)] = true;
+    if (!seen.insert(parent)) continue;
     if (graph_.is_deterministic(parent))
       stack.push_back({parent, 0});
     else
@@ -53,16 +62,15 @@ void Contraction::collect_parents(NodeId node, std::vector<NodeId>& parents, std
   }
 }
 
-Downstream Contraction::search_functions(NodeId node) const {
+Downstream Contraction::search_functions(NodeId node, Seen& seen) const {
+  ++seen.search;
   Downstream below;
-  std::vector<bool> seen(static_cast<std::size_t>(graph_.node_count()), false);
   std::vector<NodeId> queue{node};
   for (std::size_t next = 0; next < queue.size(); ++next)
     for (const NodeId child : graph_.children(queue[next])) {
       const bool deterministic = graph_.is_deterministic(child);
       // The node's own children count only if they are reached by another route too.
-      if (seen[index(child)] || (next == 0 && !deterministic)) continue;
-      seen[index(child)] = true;
+      if ((next == 0 && !deterministic) || !seen.insert(child)) continue;
       (deterministic ? below.functions : below.children).push_back(child);
       if (deterministic) queue.push_back(child);
     }
@@ -83,7 +91,7 @@ std::vector<NodeId> Contraction::search(NodeId from, const Arrived& arrived) con
     std::size_t before;
   };
   std::vector<Step> queue{{from, 0}};
-  std::vector<bool> seen(static_cast<std::size_t>(graph_.node_count()), false);
+  std::unordered_set<int> seen;  // the functions below one node are few beside the graph
   const auto route_to = [&](std::size_t step) {
     std::vector<NodeId> route{queue[step].node};
     for (; step != 0; step = queue[step].before) route.push_back(queue[queue[step].before].node);
@@ -93,8 +101,7 @@ std::vector<NodeId> Contraction::search(NodeId from, const Arrived& arrived) con
   if (arrived(from)) return {from};
   for (std::size_t next = 0; next < queue.size(); ++next)
     for (const NodeId child : graph_.children(queue[next].node)) {
-      if (seen[index(child)]) continue;
-      seen[index(child)] = true;
+      if (!seen.insert(child.index).second) continue;
       const bool there = arrived(child);
       if (!there && !graph_.is_deterministic(child)) continue;
       queue.push_back({child, next});
@@ -104,6 +111,8 @@ std::vector<NodeId> Contraction::search(NodeId from, const Arrived& arrived) con
 }
 
 std::vector<NodeId> Contraction::route(NodeId parent, NodeId child) const {
+  const std::span<const NodeId> direct = graph_.children(parent);
+  if (std::binary_search(direct.begin(), direct.end(), child)) return {parent, child};
   return search(parent, [&](NodeId at) { return at == child; });
 }
 
@@ -112,6 +121,16 @@ std::vector<NodeId> Contraction::route_to_reward(NodeId node, RewardId reward) c
   const auto read = [&](NodeId at) { return std::binary_search(reads.begin(), reads.end(), at); };
   if (!has_functions_) return read(node) ? std::vector{node} : std::vector<NodeId>{};
   return search(node, [&](NodeId at) { return (at == node || graph_.is_deterministic(at)) && read(at); });
+}
+
+std::vector<bool> Contraction::read_directly(RewardId reward) const {
+  std::vector<bool> read(static_cast<std::size_t>(graph_.node_count()), false);
+  for (const NodeId node : graph_.reads(reward)) read[index(node)] = true;
+  if (!has_functions_) return read;
+  for (int i = graph_.node_count() - 1; i >= 0; --i)
+    if (read[static_cast<std::size_t>(i)] && graph_.is_deterministic({i}))
+      for (const Graph::Parent& parent : graph_.parents({i})) read[index(parent.node)] = true;
+  return read;
 }
 
 }  // namespace hindsight

@@ -83,6 +83,8 @@ class Graph {
   std::span<const NodeId> children(NodeId node) const { return at(node).children; }
   const std::string& name(RewardId reward) const { return at(reward).name; }
   std::span<const NodeId> reads(RewardId reward) const { return at(reward).reads; }
+  /// For all rewards without a choice of their own.
+  const EstimatorChoice& choice(NodeId node) const { return at(node).choice; }
   const EstimatorChoice& choice(NodeId node, RewardId reward) const;
   /// The choice for all rewards that have none of their own.
   const EstimatorChoice& choice(NodeId node) const { return at(node).choice; }

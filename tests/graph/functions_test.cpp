@@ -14,6 +14,7 @@
 #include "support/larger_error.hpp"
 #include "support/random_graphs.hpp"
 #include "support/refusal.hpp"
+#include "support/violations.hpp"
 
 using namespace hindsight;
 using namespace hindsight::testing;
@@ -119,7 +120,7 @@ TEST_CASE("sparse edges decide unit by unit what deterministic nodes join") {
         graph.add("c", Bernoulli{.units = 2},
                   {Edge{f, Pattern::pairs({{0, 0}, {1, 1}})}, Edge{b, Pattern::pairs({{0, other}})}});
     graph.reward("r", {c});
-    const std::vector<Violation> violations = find_violations(graph);
+    const std::vector<Violation> violations = witnesses(graph);
     CHECK(violations.size() == (crossed ? 1 : 0));
     if (!crossed) continue;
     std::vector<std::string> edge, route;

@@ -7,6 +7,7 @@
 #include <boost/graph/transitive_reduction.hpp>
 
 #include "support/random_graphs.hpp"
+#include "support/violations.hpp"
 
 using namespace hindsight;
 using namespace hindsight::testing;
@@ -109,10 +110,8 @@ Expansion expand(const Graph& graph) {
   return expansion;
 }
 
-std::set<NodeId> violating(const std::vector<Violation>& violations) {
-  std::set<NodeId> nodes;
-  for (const Violation& violation : violations) nodes.insert(violation.node.node);
-  return nodes;
+std::set<NodeId> violating(const Violations& violations) {
+  return {violations.nodes().begin(), violations.nodes().end()};
 }
 
 }  // namespace
@@ -140,7 +139,7 @@ TEST_CASE(
     "a witness is two real routes from one node into the same child, the longer one as short as can be") {
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
     const Graph graph = random_dag(seed, 2, 12, 0.35);
-    for (const Violation& violation : find_violations(graph, InputPolicy::checked)) {
+    for (const Violation& violation : witnesses(graph, InputPolicy::checked)) {
       CHECK(is_parent(graph, violation.node.node, violation.child.node));
       CHECK(violation.route.size() >= 3);
       CHECK(violation.route.front() == violation.node);
@@ -184,10 +183,10 @@ TEST_CASE("with sparse edges a population violates exactly if one of its units d
     std::set<NodeId> expected;
     for (const NodeId unit : violating(find_violations(expansion.graph)))
       expected.insert(expansion.owner[static_cast<std::size_t>(unit.index)]);
-    const std::vector<Violation> found = find_violations(random.graph);
+    const Violations found = find_violations(random.graph);
     CAPTURE(seed);
     CHECK(violating(found) == expected);
-    for (const Violation& violation : found) {
+    for (const Violation& violation : witnesses(random.graph)) {
       // The route it shows exists unit by unit.
       for (std::size_t i = 0; i + 1 < violation.route.size(); ++i) {
         const UnitRef from = violation.route[i], to = violation.route[i + 1];

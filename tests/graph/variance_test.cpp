@@ -67,7 +67,7 @@ TEST_CASE("per unit the covariance of HNCA is never above that of REINFORCE on a
     const std::vector<NodeId> nodes = indirect_nodes(random);
     const BasicModel<double> hnca = model_with(random, nodes, Hnca{.assumption = Assumption::relaxed}, seed);
     const BasicModel<double> reinforce = model_with(random, {}, Auto{}, seed);
-    const std::vector<Violation> violations = find_violations(random.graph);
+    const Violations violations = find_violations(random.graph);
     for (const NodeId node : nodes)
       for (int unit = 0; unit < random.graph.shape(node).units; ++unit) {
         const auto parameters = unit_parameters(hnca.plan(), node, unit);
@@ -79,8 +79,7 @@ TEST_CASE("per unit the covariance of HNCA is never above that of REINFORCE on a
         CAPTURE(random.graph.name(node));
         CHECK(eigenvalues.minCoeff() >= -1e-12);
         if (eigenvalues.maxCoeff() > 1e-6) ++strictly_better;
-        const auto is_node = [&](const Violation& violation) { return violation.node.node == node; };
-        if (std::any_of(violations.begin(), violations.end(), is_node)) ++violating;
+        if (violations.contains(node)) ++violating;
         ++units;
       }
   }

@@ -1,0 +1,306 @@
+#include <hindsight/graph/reduction.hpp>
+
+#include <algorithm>
+#include <new>
+#include <utility>
+
+#include <hindsight/core/report.hpp>
+#include <hindsight/graph/suspects.hpp>
+
+namespace hindsight {
+namespace {
+
+using VertexEdge = std::pair<Vertex, Vertex>;
+
+std::size_t index(NodeId node) { return static_cast<std::size_t>(node.index); }
+
+/// With every deterministic node all that it joins: whether an edge of it can go depends on those.
+void complete(const Graph& graph, std::vector<bool>& nodes) {
+  for (bool grown = true; grown;) {
+    grown = false;
+    for (int i = 0; i < graph.node_count(); ++i)
+      for (const Graph::Parent& parent : graph.parents({i})) {
+        const bool parent_is_in = nodes[index(parent.node)], child_is_in = nodes[index({i})];
+        if (parent_is_in == child_is_in) continue;
+        if (!graph.is_deterministic(parent_is_in ? parent.node : NodeId{i})) continue;
+        nodes[index(parent.node)] = nodes[index({i})] = grown = true;
+      }
+  }
+}
+
+/// Which edges of a DAG go.
+class Cut {
+ public:
+  Cut(const Graph& graph, Suspects suspects) : graph_(graph), suspects_(std::move(suspects)) {
+    ReachabilitySweep sweep(suspects_.dag);
+    for (const std::span<const Source> group : gather_by_reach(suspects_.sources))
+      for (const auto& [slot, child] : sweep.run(group)) at_fault_.emplace_back(group[slot].vertex, child);
+    std::sort(at_fault_.begin(), at_fault_.end());
+    removed_.resize(suspects_.dag.parents.size(), false);
+    if (suspects_.dag.passed.empty())
+      cut_edges();
+    else
+      cut_routes();
+  }
+
+  const Suspects& suspects() const { return suspects_; }
+  bool is_removed(std::size_t edge) const { return removed_[edge]; }
+  void restore(std::size_t edge) { removed_[edge] = false; }
+
+  /// Edges of the contraction that are at fault and still there, by child.
+  std::vector<VertexEdge> left() const {
+    PlainDag rest;
+    rest.passed = suspects_.dag.passed;
+    for (Vertex vertex = 0; vertex < suspects_.dag.size(); ++vertex) {
+      for (std::size_t edge = suspects_.dag.begin[vertex]; edge < suspects_.dag.begin[vertex + 1]; ++edge)
+        if (!removed_[edge]) rest.parents.push_back(suspects_.dag.parents[edge]);
+      rest.close();
+    }
+    ContractedParents parents(rest);
+    std::vector<VertexEdge> left;
+    for (Vertex child = 0; child < rest.size(); ++child)
+      if (!rest.is_passed(child))
+        for (const Vertex parent : parents.of(child))
+          if (is_at_fault(parent, child)) left.emplace_back(parent, child);
+    return left;
+  }
+
+ private:
+  bool is_at_fault(Vertex parent, Vertex child) const {
+    return std::binary_search(at_fault_.begin(), at_fault_.end(), VertexEdge{parent, child});
+  }
+
+  void cut_edges() {
+    const PlainDag& dag = suspects_.dag;
+    for (Vertex child = 0; child < dag.size(); ++child)
+      for (std::size_t edge = dag.begin[child]; edge < dag.begin[child + 1]; ++edge)
+        removed_[edge] = is_at_fault(dag.parents[edge], child);
+  }
+
+  /// From the last child to the first: which stochastic vertices each vertex leads to is then known, and of
+  /// several edges in a row the last goes.
+  void cut_routes() {
+    const PlainDag& dag = suspects_.dag;
+    ContractedParents above(dag);
+    std::vector<std::vector<Vertex>> below(dag.size());
+    std::vector<bool> is_rewarded = read_by_rewards();
+    for (Vertex child = static_cast<Vertex>(dag.size()); child-- > 0;) {
+      std::vector<Vertex>& reached = below[child];
+      if (!dag.passed[child]) reached = {child};
+      std::sort(reached.begin(), reached.end());
+      reached.erase(std::unique(reached.begin(), reached.end()), reached.end());
+      for (std::size_t edge = dag.begin[child]; edge < dag.begin[child + 1]; ++edge) {
+        const Vertex parent = dag.parents[edge];
+        const std::span<const Vertex> from =
+            dag.passed[parent] ? above.of(parent) : std::span<const Vertex>(&parent, 1);
+        removed_[edge] = !(dag.passed[child] && is_rewarded[child]) && are_all_at_fault(from, reached);
+        if (removed_[edge] || !dag.passed[parent]) continue;
+        below[parent].insert(below[parent].end(), reached.begin(), reached.end());
+        if (dag.passed[child] && is_rewarded[child]) is_rewarded[parent] = true;
+      }
+      reached = {};
+    }
+  }
+
+  bool are_all_at_fault(std::span<const Vertex> parents, const std::vector<Vertex>& children) const {
+    for (const Vertex parent : parents)
+      for (const Vertex child : children)
+        if (!is_at_fault(parent, child)) return false;
+    return !parents.empty() && !children.empty();
+  }
+
+  std::vector<bool> read_by_rewards() const {
+    std::vector<bool> nodes(static_cast<std::size_t>(graph_.node_count()), false);
+    for (int i = 0; i < graph_.reward_count(); ++i)
+      for (const NodeId node : graph_.reads(RewardId{i})) nodes[index(node)] = true;
+    std::vector<bool> vertices;
+    for (Vertex vertex = 0; vertex < suspects_.dag.size(); ++vertex)
+      vertices.push_back(nodes[index(suspects_.ref(vertex).node)]);
+    return vertices;
+  }
+
+  const Graph& graph_;
+  Suspects suspects_;
+  std::vector<VertexEdge> at_fault_;  ///< of the contraction, sorted
+  std::vector<bool> removed_;         ///< per edge of the DAG
+};
+
+/// Writes the graph anew, edge by edge.
+class Rewriter {
+ public:
+  Rewriter(const Graph& graph, Cut& cut, std::vector<bool> nodes)
+      : graph_(graph), cut_(cut), nodes_(std::move(nodes)), refused_(nodes_.size(), false) {}
+
+  Reduction run() {
+    for (int i = 0; i < graph_.node_count(); ++i) add({i});
+    for (int i = 0; i < graph_.reward_count(); ++i) {
+      const std::span<const NodeId> reads = graph_.reads(RewardId{i});
+      result_.graph.reward(graph_.name(RewardId{i}), {reads.begin(), reads.end()});
+    }
+    for (int i = 0; i < graph_.node_count(); ++i) copy_choices({i});
+    for (const auto& [parent, child] : cut_.left()) {
+      const UnitRef from = cut_.suspects().ref(parent), to = cut_.suspects().ref(child);
+      result_.kept.push_back({to_string(graph_, from), to_string(graph_, to), why_kept(from.node, to.node)});
+    }
+    return std::move(result_);
+  }
+
+ private:
+  struct Remainder {
+    std::vector<Edge> edges;
+    std::vector<RemovedEdge> removed;
+    bool reads_parts = false;  ///< a part of a dense edge is left
+  };
+
+  void add(NodeId node) {
+    if (graph_.is_input(node)) {
+      result_.graph.input(graph_.name(node), graph_.shape(node).units);
+      return;
+    }
+    Remainder remainder = remaining(node);
+    if (!remainder.removed.empty() && !try_to_add(node, remainder)) {
+      refused_[index(node)] = true;
+      restore(node);
+      remainder = remaining(node);
+    }
+    if (remainder.removed.empty())
+      result_.graph.add(graph_.name(node), *graph_.node(node), std::move(remainder.edges));
+    result_.removed.insert(result_.removed.end(), remainder.removed.begin(), remainder.removed.end());
+  }
+
+  /// A kind may refuse fewer parents, or become another population with them.
+  bool try_to_add(NodeId node, const Remainder& remainder) {
+    if (remainder.reads_parts && !graph_.node(node)->reads_patterns()) return false;
+    std::vector<ParentShape> shapes;
+    for (const Edge& edge : remainder.edges) {
+      ParentShape& shape = shapes.emplace_back();
+      shape.name = graph_.name(edge.parent);
+      shape.units = graph_.shape(edge.parent).units;
+      if (graph_.is_stochastic(edge.parent)) shape.encoding = graph_.shape(edge.parent).encoding;
+    }
+    try {
+      const Shape now = graph_.node(node)->shape(shapes);
+      if (now.units != graph_.shape(node).units || now.encoding != graph_.shape(node).encoding) return false;
+      result_.graph.add(graph_.name(node), *graph_.node(node), remainder.edges);
+      return true;
+    } catch (const std::bad_alloc&) {
+      throw;
+    } catch (...) {
+      return false;
+    }
+  }
+
+  /// Calls visit(edge of the DAG, unit of the child, the parent's place in its list, unit of the parent) for
+  /// all pairs of units, or visit(edge, -1, place, -1) where vertices are nodes.
+  template <class Visit>
+  void for_each_edge(NodeId node, const Visit& visit) const {
+    const std::span<const Graph::Parent> parents = graph_.parents(node);
+    const bool by_units = !cut_.suspects().refs.empty();
+    if (!by_units) {
+      const std::size_t begin = cut_.suspects().dag.begin[index(node)];
+      for (std::size_t place = 0; place < parents.size(); ++place) visit(begin + place, -1, place, -1);
+      return;
+    }
+    if (!nodes_[index(node)]) return;
+    const auto& refs = cut_.suspects().refs;
+    const auto first = std::lower_bound(refs.begin(), refs.end(), node,
+                                        [](const UnitRef& ref, NodeId at) { return ref.node < at; });
+    std::size_t edge = cut_.suspects().dag.begin[static_cast<std::size_t>(first - refs.begin())];
+    for (int unit = 0; unit < graph_.shape(node).units; ++unit)
+      for (std::size_t place = 0; place < parents.size(); ++place) {
+        if (!nodes_[index(parents[place].node)]) continue;
+        if (parents[place].connectivity)
+          for (const int read : parents[place].connectivity->parents_of(unit))
+            visit(edge++, unit, place, read);
+        else
+          for (int read = 0; read < graph_.shape(parents[place].node).units; ++read)
+            visit(edge++, unit, place, read);
+      }
+  }
+
+  Remainder remaining(NodeId node) const {
+    const std::span<const Graph::Parent> parents = graph_.parents(node);
+    std::vector<Pattern::Pairs> gone(parents.size()), left(parents.size());
+    std::vector<bool> is_gone(parents.size(), false);
+    for_each_edge(node, [&](std::size_t edge, int unit, std::size_t place, int read) {
+      if (unit < 0)
+        is_gone[place] = cut_.is_removed(edge);
+      else
+        (cut_.is_removed(edge) ? gone : left)[place].emplace_back(read, unit);
+    });
+    Remainder remainder;
+    for (std::size_t place = 0; place < parents.size(); ++place) {
+      const NodeId parent = parents[place].node;
+      const bool sparse = parents[place].connectivity != nullptr, parted = !gone[place].empty();
+      const bool whole = is_gone[place] || (parted && left[place].empty());
+      if (whole || parted)
+        remainder.removed.push_back({graph_.name(parent), graph_.name(node), whole,
+                                     whole && !sparse ? Pattern::Pairs{} : std::move(gone[place])});
+      if (whole) continue;
+      remainder.reads_parts = remainder.reads_parts || parted;
+      if (parted)
+        remainder.edges.emplace_back(parent, Pattern::pairs(std::move(left[place])));
+      else
+        remainder.edges.emplace_back(
+            parent, sparse ? Pattern::pairs(pairs_of(*parents[place].connectivity)) : Pattern::dense());
+    }
+    return remainder;
+  }
+
+  static Pattern::Pairs pairs_of(const Connectivity& wiring) {
+    Pattern::Pairs pairs;
+    for (int unit = 0; unit < wiring.child_units(); ++unit)
+      for (const int read : wiring.parents_of(unit)) pairs.emplace_back(read, unit);
+    return pairs;
+  }
+
+  void restore(NodeId node) {
+    for_each_edge(node, [&](std::size_t edge, int, std::size_t, int) { cut_.restore(edge); });
+  }
+
+  void copy_choices(NodeId node) {
+    if (!graph_.is_stochastic(node)) return;
+    result_.graph.estimate_with(node, graph_.choice(node));
+    for (int i = 0; i < graph_.reward_count(); ++i)
+      if (graph_.has_own_choice(node, {i})) result_.graph.estimate_with(node, {i}, graph_.choice(node, {i}));
+  }
+
+  std::string why_kept(NodeId parent, NodeId child) const {
+    if (refused_[index(child)] && is_parent(parent, child))
+      return "the child's kind cannot do without the edge";
+    return "each edge of a deterministic route between them also serves others";
+  }
+
+  bool is_parent(NodeId parent, NodeId child) const {
+    const std::span<const NodeId> children = graph_.children(parent);
+    return std::binary_search(children.begin(), children.end(), child);
+  }
+
+  const Graph& graph_;
+  Cut& cut_;
+  const std::vector<bool> nodes_;  ///< those that the cut has looked at, unit by unit
+  std::vector<bool> refused_;
+  Reduction result_;
+};
+
+}  // namespace
+
+Reduction reduce(const Graph& graph, InputPolicy inputs) {
+  const Contraction contraction(graph);
+  Suspects suspects = suspect_nodes(graph, contraction, inputs);
+  if (suspects.sources.empty()) return {graph, {}, {}};
+  std::vector<bool> nodes;
+  if (has_sparse_edge(graph)) {
+    const Violations populations = violations_of(graph, suspects);
+    if (populations.empty()) return {graph, {}, {}};
+    nodes = neighbourhood(graph, populations);
+    complete(graph, nodes);
+    if (has_sparse_edge_among(graph, nodes))
+      suspects = suspect_units(graph, populations, nodes, DenseEdges::pair_by_pair);
+  }
+  nodes.resize(static_cast<std::size_t>(graph.node_count()), false);
+  Cut cut(graph, std::move(suspects));
+  return Rewriter(graph, cut, std::move(nodes)).run();
+}
+
+}  // namespace hindsight
