@@ -86,8 +86,6 @@ class Graph {
   /// For all rewards without a choice of their own.
   const EstimatorChoice& choice(NodeId node) const { return at(node).choice; }
   const EstimatorChoice& choice(NodeId node, RewardId reward) const;
-  /// The choice for all rewards that have none of their own.
-  const EstimatorChoice& choice(NodeId node) const { return at(node).choice; }
   /// A choice was made for this very reward, not for all.
   bool has_own_choice(NodeId node, RewardId reward) const { return choices_.contains({node, reward}); }
 

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include <hindsight/core/report.hpp>
-#include <hindsight/graph/memory.hpp>
+#include <hindsight/core/memory.hpp>
 #include <hindsight/graph/topology_options.hpp>
 #include <hindsight/graph/topology_sketch.hpp>
 

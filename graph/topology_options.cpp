@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <charconv>
 #include <limits>
-#include <numeric>
 #include <optional>
 #include <set>
 #include <type_traits>
@@ -12,6 +11,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <hindsight/core/nearest_name.hpp>
 #include <hindsight/core/report.hpp>
 
 namespace hindsight {
@@ -31,28 +31,11 @@ std::string_view name_of(const TopologyOptions& options) {
   return std::visit([](const auto& chosen) { return topology_table(chosen).name; }, options);
 }
 
-/// How many characters must be changed, inserted or removed to make one word of the other.
-std::size_t distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    std::size_t diagonal = std::exchange(row[0], i + 1);
-    for (std::size_t j = 0; j < b.size(); ++j) {
-      const std::size_t changed = diagonal + (a[i] == b[j] ? 0 : 1);
-      diagonal = row[j + 1];
-      row[j + 1] = std::min({changed, row[j] + 1, row[j + 1] + 1});
-    }
-  }
-  return row.back();
-}
-
 /// "did you mean …" if one of the names is near enough, then all of them.
-std::vector<std::string> suggestions(std::string_view word, const std::vector<std::string_view>& names) {
+std::vector<std::string> suggestions(std::string_view word, const std::vector<std::string>& names) {
   std::vector<std::string> help;
-  const auto nearest = std::min_element(
-      names.begin(), names.end(), [&](auto a, auto b) { return distance(word, a) < distance(word, b); });
-  if (word.size() < 100 && distance(word, *nearest) <= std::max<std::size_t>(2, nearest->size() / 3))
-    help.push_back(fmt::format("did you mean '{}'?", *nearest));
+  if (const std::string nearest = nearest_name(word, names); !nearest.empty())
+    help.push_back(fmt::format("did you mean '{}'?", nearest));
   help.push_back(fmt::format("one of: {}", fmt::join(names, ", ")));
   return help;
 }
@@ -121,8 +104,8 @@ void set(T& options, std::string_view text, std::set<std::string_view>& given) {
   const auto field = std::find_if(table.fields.begin(), table.fields.end(),
                                   [&](const TopologyField<T>& candidate) { return candidate.name == name; });
   if (field == table.fields.end()) {
-    std::vector<std::string_view> names;
-    for (const TopologyField<T>& known : table.fields) names.push_back(known.name);
+    std::vector<std::string> names;
+    for (const TopologyField<T>& known : table.fields) names.emplace_back(known.name);
     refuse({.code = "topology-option",
             .message = fmt::format("topology '{}' has no option '{}'", table.name, name),
             .help = suggestions(name, names)});
@@ -178,9 +161,9 @@ void check_options(const TopologyOptions& options) {
 TopologyOptions parse_topology(std::string_view specification) {
   const std::size_t colon = std::min(specification.find(':'), specification.size());
   const std::string_view name = specification.substr(0, colon);
-  std::vector<std::string_view> names;
+  std::vector<std::string> names;
   for (TopologyOptions& options : all_topologies()) {
-    names.push_back(name_of(options));
+    names.emplace_back(name_of(options));
     if (names.back() != name) continue;
     std::set<std::string_view> given;
     std::string_view rest = specification.substr(colon);

@@ -31,6 +31,8 @@ json describe(const RunDescription& run, InstructionSet instructions) {
   return {{"data", run.data},
           {"data_checksum", run.data_checksum},
           {"hidden", run.network.hidden},
+          {"graph", run.network.graph},
+          {"topology", run.network.topology},
           {"method", run.network.method},
           {"values", run.network.values},
           {"estimators", run.network.estimators},
@@ -56,6 +58,8 @@ RunDescription parse_description(const std::string& text, const std::string& nam
     described.at("data").get_to(run.data);
     described.at("data_checksum").get_to(run.data_checksum);
     described.at("hidden").get_to(run.network.hidden);
+    run.network.graph = described.value("graph", "");  // runs from before there were graph files have none
+    run.network.topology = described.value("topology", "");
     described.at("method").get_to(run.network.method);
     described.at("values").get_to(run.network.values);
     described.at("estimators").get_to(run.network.estimators);

@@ -55,7 +55,7 @@ Network layered_twin(const Network& of, int features, int classes) {
       best = units;
     }
   }
-  return layered_network({.hidden = {best, best}}, features, classes);
+  return make_network({.hidden = {best, best}}, features, classes);
 }
 
 std::vector<double> per_seed(const Contestant& contestant, double EpochMetrics::*metric, std::size_t epoch) {

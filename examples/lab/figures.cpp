@@ -208,8 +208,8 @@ void draw_learning_curve(const LearningCurve& curve, const fs::path& path) {
 void draw_paper_figure(const std::vector<RunResult>& results, const fs::path& path) {
   const auto [columns, labels, common_epoch, low_rate, high_rate, epochs, lowest_end] = evaluate(results);
   if (columns.empty() || columns.size() > 6)
-    refuse_data(fmt::format("the figure has 1 to 6 numbers of hidden layers, found {}", columns.size()),
-                "draw the results of fewer depths at a time");
+    refuse_data(fmt::format("the figure has 1 to 6 networks, found {}", columns.size()),
+                "draw the results of fewer networks at a time");
   // The way up should not fill a panel: it begins as far below the lowest end as that is below the top.
   const double lowest = std::clamp(std::floor((2 * lowest_end - 1) * 20) * 5, 0.0, 90.0);
   // Sigmoid stands in for tanh in the paper's second figure, and takes its blue there.
@@ -226,17 +226,16 @@ void draw_paper_figure(const std::vector<RunResult>& results, const fs::path& pa
     drawing.legend(x, 1 - 24 / height, 36 / width, line_types[method], label);
     x += 185 / width;
   }
-  for (const auto& [depth, column] : columns) {
-    const bool first = depth == columns.begin()->first;
+  for (const auto& [network, column] : columns) {
+    const bool first = network == columns.begin()->first;
     for (const MethodOutcome& outcome : column)
       add_sensitivity(drawing, outcome.scores, line_types[outcome.method]);
     drawing.add(
         "set xrange [{}:{}]\nset xtics {},{}\nset format x '2^{{%.0f}}'\nset yrange [0:100]\n"
-        "set label '{} hidden layer{}' at graph 0.5,1.09 center font ',16'\n"
+        "set label '{}' at graph 0.5,1.09 center font ',16'\n"
         "set label 'learning rate' at graph 0.5,-0.18 center\nset format y '{}'\nset ylabel '{}'",
-        low_rate - 0.6, high_rate + 0.6, low_rate, (high_rate - low_rate) / 7 + 1, depth,
-        depth == 1 ? "" : "s", first ? "%.0f" : "",
-        first ? fmt::format("test accuracy at epoch {} (%)", common_epoch) : "");
+        low_rate - 0.6, high_rate + 0.6, low_rate, (high_rate - low_rate) / 7 + 1, network.label(),
+        first ? "%.0f" : "", first ? fmt::format("test accuracy at epoch {} (%)", common_epoch) : "");
     drawing.plot();
     drawing.add(
         "set xrange [0:{}]\nset xtics {}\nset format x '%.0f'\nset yrange [{}:100]\nset ylabel '{}'\n"

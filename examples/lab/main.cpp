@@ -1,5 +1,5 @@
-// hindsight: trains, sweeps and draws from the command line. Exit codes: 0 done, 1 learning has diverged, 2
-// bad input, 130 interrupted.
+// hindsight: validates, draws and trains from the command line. Exit codes: 0 done, 1 learning has diverged
+// or a graph does not hold what it should, 2 bad input, 130 interrupted.
 #include <algorithm>
 #include <cstdio>
 #include <exception>
@@ -18,6 +18,7 @@
 
 #include "lab/demo.hpp"
 #include "lab/figures.hpp"
+#include "lab/graph_commands.hpp"
 #include "lab/interrupt.hpp"
 #include "lab/methods.hpp"
 #include "lab/statistics.hpp"
@@ -35,6 +36,12 @@ constexpr int diverged = 1, bad_input = 2, interrupted = 130;
 /// A range that does not clutter the help.
 CLI::Validator in(int least, int most) { return CLI::Range(least, most).description(""); }
 
+std::vector<std::string> topology_names() {
+  std::vector<std::string> names;
+  for (const TopologyDescription& topology : topology_list()) names.push_back(topology.name);
+  return names;
+}
+
 /// What a subcommand does once the command line is understood.
 using Command = std::function<int()>;
 
@@ -50,6 +57,7 @@ SweepPlan read_plan(const std::string& file) {
   app.add_option("--batch", plan.batch);
   app.add_option("--methods", plan.methods);
   app.add_option("--depths", plan.depths);
+  app.add_option("--topologies", plan.topologies)->delimiter(';');
   app.add_option("--rates", plan.rates);
   app.add_option("--seeds", plan.seeds);
   app.add_option("--epochs", plan.epochs);
@@ -84,8 +92,15 @@ Command add_train(CLI::App& app) {
   describes(command->add_option("--hidden", run.network.hidden, "units of the hidden layers, e.g. 64,64"))
       ->delimiter(',')
       ->check(in(1, 1000000));
-  describes(command->add_option("--method", run.network.method,
-                                fmt::format("one of {}", fmt::join(method_names(), ", "))));
+  describes(
+      command->add_option("--graph", given->graph,
+                          "a graph from a file instead: one input for the pixels, and one reward that reads "
+                          "the node that names the class"));
+  describes(command->add_option("--topology", run.network.topology,
+                                fmt::format("a topology instead, e.g. small-world:units=200; one of {}",
+                                            fmt::join(topology_names(), ", "))));
+  CLI::Option* const method = describes(command->add_option(
+      "--method", run.network.method, fmt::format("one of {}", fmt::join(method_names(), ", "))));
   describes(
       command->add_option("--estimator", run.network.estimators,
                           "another estimator for one node, e.g. h1=reinforce; may be given several times"))
@@ -120,7 +135,7 @@ Command add_train(CLI::App& app) {
       ->capture_default_str();
   command->add_flag("--resume", given->resume,
                     "go on with the run in the folder, bit by bit as if it had never stopped");
-  return [given, fixed, epochs] {
+  return [given, fixed, epochs, method] {
     if (given->resume && epochs->count() > 0) given->more_epochs = given->run.epochs;
     if (given->resume)
       for (const CLI::Option* option : fixed)
@@ -128,6 +143,7 @@ Command add_train(CLI::App& app) {
           refuse({.code = "option",
                   .message = fmt::format("{} cannot change when a run goes on", option->get_name()),
                   .help = {fmt::format("hindsight train --resume --out {}", given->out.string())}});
+    if (!given->graph.empty() && method->count() == 0) given->run.network.method = own_method;
     remember_interrupts();
     switch (train(*given)) {
       case TrainEnd::finished:
@@ -137,6 +153,65 @@ Command add_train(CLI::App& app) {
       default:
         return interrupted;
     }
+  };
+}
+
+void add_source(CLI::App& command, GraphSource& source) {
+  CLI::Option* const file = command.add_option("file", source.file, "DOT, edge list or GraphML");
+  command
+      .add_option("--topology", source.topology,
+                  "a topology by name instead, e.g. small-world:units=200,repair")
+      ->excludes(file);
+}
+
+void require_source(const GraphSource& source, const char* command) {
+  if (source.file.empty() && source.topology.empty())
+    refuse({.code = "option",
+            .message = "no graph is given",
+            .help = {fmt::format("hindsight {} net.dot", command),
+                     fmt::format("hindsight {} --topology small-world", command)}});
+}
+
+Command add_validate(CLI::App& app) {
+  auto given = std::make_shared<ValidateCommand>();
+  CLI::App* command = app.add_subcommand(
+      "validate",
+      "where Assumption 1 and the estimators' own conditions hold, with witnesses; exit code 1 where not");
+  command->add_option("files", given->files, "DOT, edge lists or GraphML");
+  command->add_option("--topology", given->topology, "a topology by name, e.g. small-world:units=200");
+  command->add_option("--estimator", given->estimator,
+                      "what if every node used it; " +
+                          fmt::format("one of {}", fmt::join(standard_catalogue().estimator_names(), ", ")));
+  command->add_flag("--strict", given->strict, "check inputs too");
+  command->add_flag("--json", given->json, "for programs: one object per file and line");
+  command->add_flag("--all", given->all, "every (node, child, coparent), not just one per node");
+  return [given] { return static_cast<int>(validate_graphs(*given)); };
+}
+
+Command add_reduce(CLI::App& app) {
+  auto given = std::make_shared<ReduceCommand>();
+  CLI::App* command = app.add_subcommand("reduce", "the graph without the edges that violate Assumption 1");
+  add_source(*command, given->source);
+  command->add_option("-o,--out", given->out, "DOT file; standard output by default");
+  command->add_flag("--strict", given->strict, "reduce what inputs violate too");
+  return [given] {
+    require_source(given->source, "reduce");
+    return static_cast<int>(reduce_graph(*given));
+  };
+}
+
+Command add_draw(CLI::App& app) {
+  auto given = std::make_shared<DrawCommand>();
+  CLI::App* command =
+      app.add_subcommand("draw", "a picture of a graph, its levels, estimators and violations");
+  add_source(*command, given->source);
+  command->add_option("-o,--out", given->out, "the picture: .svg, .png, .pdf, or .dot for Graphviz");
+  command->add_option("--html", given->page, "a page to explore it in: one file, no network");
+  command->add_flag("--strict", given->strict, "check inputs too");
+  return [given] {
+    require_source(given->source, "draw");
+    draw_graph(*given);
+    return 0;
   };
 }
 
@@ -209,7 +284,9 @@ int run(int argc, char** argv) {
   CLI::App app{"Stochastic compute graphs and Hindsight Network Credit Assignment"};
   app.require_subcommand(1);
   const std::vector<std::pair<std::string, Command>> commands{
-      {"train", add_train(app)}, {"sweep", add_sweep(app)}, {"plot", add_plot(app)}, {"demo", add_demo(app)}};
+      {"train", add_train(app)}, {"sweep", add_sweep(app)},       {"plot", add_plot(app)},
+      {"demo", add_demo(app)},   {"validate", add_validate(app)}, {"reduce", add_reduce(app)},
+      {"draw", add_draw(app)}};
   std::vector<std::string> names;
   for (const auto& command : commands) names.push_back(command.first);
   if (argc > 1 && argv[1][0] != '-' && std::find(names.begin(), names.end(), argv[1]) == names.end())

@@ -46,13 +46,50 @@ std::optional<NodeId> find(const Graph& graph, const std::string& name) {
   return std::nullopt;
 }
 
-}  // namespace
-
-Network layered_network(const NetworkOptions& options, int features, int classes) {
-  const std::vector<std::string> methods = method_names();
+void check_method(const NetworkOptions& options) {
+  std::vector<std::string> methods = method_names();
+  if (!options.graph.empty()) methods = {"hnca", "reinforce", own_method};
   if (std::find(methods.begin(), methods.end(), options.method) == methods.end())
-    refuse_option(fmt::format("there is no method '{}'", options.method),
+    refuse_option(fmt::format("there is no method '{}'{}", options.method,
+                              options.graph.empty() ? "" : " for graphs from files"),
                   fmt::format("--method one of: {}", fmt::join(methods, ", ")));
+}
+
+[[noreturn]] void refuse_graph(const std::string& problem) {
+  refuse(
+      {.code = "graph-cannot-classify",
+       .message = fmt::format("the graph cannot learn to classify these images: {}", problem),
+       .help = {"x [kind=input units=784]; y [kind=categorical classes=10]; r [kind=reward]; x -> y -> r;"}});
+}
+
+/// The one input takes the pixels, and the one reward reads the node that names the class.
+Network classifier(Graph graph, int features, int classes) {
+  Network network;
+  std::vector<NodeId> inputs;
+  for (int i = 0; i < graph.node_count(); ++i)
+    if (graph.is_input({i})) inputs.push_back({i});
+  if (inputs.size() != 1) refuse_graph(fmt::format("it has {} inputs, not one", inputs.size()));
+  network.input = inputs.front();
+  if (const int units = graph.shape(network.input).units; units != features)
+    refuse_graph(fmt::format("its input '{}' has {} units, an image {} pixels", graph.name(network.input),
+                             units, features));
+  if (graph.reward_count() != 1)
+    refuse_graph(fmt::format("it has {} rewards, not one", graph.reward_count()));
+  const auto reads = graph.reads(network.reward);
+  if (reads.size() != 1)
+    refuse_graph(fmt::format("its reward '{}' reads {} nodes, not the one that names the class",
+                             graph.name(network.reward), reads.size()));
+  network.output = reads.front();
+  const Shape& shape = graph.shape(network.output);
+  if (!graph.is_stochastic(network.output) || shape.units != 1 || shape.outcomes() != classes)
+    refuse_graph(fmt::format("'{}', which its reward reads, is not a single unit with {} outcomes",
+                             graph.name(network.output), classes));
+  network.graph = std::move(graph);
+  return network;
+}
+
+/// x ─→ h1 ─→ … ─→ output ─→ correct
+Network layered_network(const NetworkOptions& options, int features, int classes) {
   Network network;
   NodeId last = network.input = network.graph.input("x", features);
   for (std::size_t i = 0; i < options.hidden.size(); ++i)
@@ -60,6 +97,45 @@ Network layered_network(const NetworkOptions& options, int features, int classes
   network.output = network.graph.add("output", Categorical{.classes = classes}, {last});
   network.reward = network.graph.reward("correct", {network.output});
   if (options.method == "reinforce") use_reinforce(network);
+  return network;
+}
+
+/// HNCA in its relaxed form: the same where Assumption 1 holds, and unbiased where it does not.
+void use_hnca(Network& network) {
+  for (int i = 0; i < network.graph.node_count(); ++i)
+    if (const NodeId node{i}; network.graph.is_stochastic(node) && node != network.output)
+      network.graph.estimate_with(node, Hnca{.assumption = Assumption::relaxed});
+}
+
+Network other_network(const NetworkOptions& options, int features, int classes) {
+  if (!options.graph.empty() && !options.topology.empty())
+    refuse_option("a network is a graph from a file or a topology, not both", "--topology small-world");
+  Network network;
+  if (options.topology.empty()) {
+    network =
+        classifier(parse_graph(options.graph, GraphFormat::dot, standard_catalogue()), features, classes);
+  } else {
+    Topology topology = make_topology(options.topology, image_parts(options, features, classes));
+    network = {std::move(topology.graph), topology.input, topology.output, topology.reward};
+  }
+  if (options.method == "hnca") use_hnca(network);
+  if (options.method == "reinforce") use_reinforce(network);
+  return network;
+}
+
+}  // namespace
+
+TopologyParts image_parts(const NetworkOptions& options, int features, int classes) {
+  return {.inputs = features,
+          .hidden = [options](int units) { return hidden_layer(options, units); },
+          .output = Categorical{.classes = classes}};
+}
+
+Network make_network(const NetworkOptions& options, int features, int classes) {
+  check_method(options);
+  Network network = options.graph.empty() && options.topology.empty()
+                        ? layered_network(options, features, classes)
+                        : other_network(options, features, classes);
   for (const std::string& choice : options.estimators) {
     const std::size_t equals = choice.find('=');
     if (equals == std::string::npos)
@@ -79,17 +155,13 @@ void choose_estimator(Network& network, const std::string& node, const std::stri
     refuse_option(fmt::format("there is no node '{}' to estimate", node),
                   fmt::format("--estimator NODE={}   # NODE one of: {}", estimator, fmt::join(names, ", ")));
   }
-  std::vector<std::string> known;
   const Catalogue catalogue = standard_catalogue();
-  for (const AnyEstimator& offered : catalogue.offered()) {
-    if (offered.name() == estimator) {
-      network.graph.estimate_with(*found, offered);
-      return;
-    }
-    known.push_back(offered.name());
-  }
-  refuse_option(fmt::format("there is no estimator '{}'", estimator),
-                fmt::format("--estimator {}=NAME   # NAME one of: {}", node, fmt::join(known, ", ")));
+  const AnyEstimator* const offered = catalogue.estimator(estimator);
+  if (!offered)
+    refuse_option(fmt::format("there is no estimator '{}'", estimator),
+                  fmt::format("--estimator {}=NAME   # NAME one of: {}", node,
+                              fmt::join(catalogue.estimator_names(), ", ")));
+  network.graph.estimate_with(*found, *offered);
 }
 
 void use_reinforce(Network& network) {

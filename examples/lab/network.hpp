@@ -14,9 +14,17 @@ struct Network {
   RewardId reward;
 };
 
-/// Hidden layers as the paper has them.
+inline constexpr int mnist_features = 784, mnist_classes = 10;
+
+/// The method of a graph file that chooses its own estimators.
+inline constexpr const char* own_method = "own";
+
+/// Hidden layers as the paper has them, or, if one of them is given, a graph from a file or a topology by
+/// name.
 struct NetworkOptions {
   std::vector<int> hidden = {64, 64};
+  std::string graph = {};     ///< in DOT: the file may change while a run goes on
+  std::string topology = {};  ///< "small-world:units=200"
   /// hnca, reinforce, or backprop-tanh, backprop-relu, backprop-sigmoid: a deterministic network whose output
   /// alone is stochastic.
   std::string method = "hnca";
@@ -24,8 +32,11 @@ struct NetworkOptions {
   std::vector<std::string> estimators = {};  ///< "h1=reinforce": another estimator for one node
 };
 
-/// x ─→ h1 ─→ … ─→ output ─→ correct. Refuses what the options cannot mean.
-Network layered_network(const NetworkOptions& options, int features, int classes);
+/// Refuses what the options cannot mean.
+Network make_network(const NetworkOptions& options, int features, int classes);
+
+/// What topologies are made of where images are to be classified.
+TopologyParts image_parts(const NetworkOptions& options, int features, int classes);
 
 /// Gives a node, called by its name, an estimator, called by its name in reports.
 void choose_estimator(Network& network, const std::string& node, const std::string& estimator);

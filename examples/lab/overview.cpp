@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 #include <hindsight/graph/topology.hpp>
+#include <hindsight/graph/witness.hpp>
 
 namespace hindsight::lab {
 namespace {
@@ -119,15 +120,6 @@ Proof proof(const Graph& graph, const Violation& violation) {
   return proof;
 }
 
-/// The validator looks at inputs only in strict mode; so must a picture of what it found.
-InputPolicy policy(const Graph& graph, const Findings& findings) {
-  for (int i = 0; i < graph.node_count(); ++i)
-    if (const NodeSummary* summary = findings.summary(graph.name(NodeId{i}));
-        graph.is_input({i}) && summary && summary->checked)
-      return InputPolicy::checked;
-  return InputPolicy::exempt;
-}
-
 }  // namespace
 
 std::string to_string(Look look) {
@@ -175,14 +167,16 @@ Overview overview(const Graph& graph, const Report& report) {
 
   std::map<std::pair<int, int>, ItemLink*> by_ends;
   for (ItemLink& each : out.links) by_ends[{each.from, each.to}] = &each;
-  if (!report.assumption_1_holds())
-    for (const Violation& violation : find_violations(graph, policy(graph, findings))) {
-      const Proof& found = out.proofs.emplace_back(proof(graph, violation));
-      for (std::size_t i = 1; i < found.edge.size(); ++i)
-        by_ends.at({found.edge[i - 1], found.edge[i]})->on_edge = true;
-      for (std::size_t i = 1; i < found.route.size(); ++i)
-        by_ends.at({found.route[i - 1], found.route[i]})->on_route = true;
-    }
+  const Contraction contraction(graph);
+  WitnessSearch search(graph, contraction);
+  for (int i = 0; i < graph.node_count(); ++i) {
+    if (!out.items[index(i)].violates) continue;
+    const Proof& found = out.proofs.emplace_back(proof(graph, search.shortest({i}).value()));
+    for (std::size_t step = 1; step < found.edge.size(); ++step)
+      by_ends.at({found.edge[step - 1], found.edge[step]})->on_edge = true;
+    for (std::size_t step = 1; step < found.route.size(); ++step)
+      by_ends.at({found.route[step - 1], found.route[step]})->on_route = true;
+  }
   return out;
 }
 

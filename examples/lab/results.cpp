@@ -29,6 +29,9 @@ constexpr int most_epochs = 10'000;
 constexpr std::size_t longest_line = std::size_t{1} << 20;
 constexpr std::size_t most_bytes = std::size_t{64} << 20;
 
+/// Only networks that are no layers have it.
+constexpr const char* topology_key = "topology";
+
 struct TextField {
   const char* key;
   std::string RunSettings::*member;
@@ -92,6 +95,9 @@ void check(const RunSettings& settings, const std::string& where) {
     if (const std::string& text = settings.*member; text.empty() || text.size() > longest_text)
       refuse_format(where,
                     fmt::format("'{}' must be 1 to {} bytes long, found {}", key, longest_text, text.size()));
+  if (settings.topology.size() > longest_text)
+    refuse_format(where, fmt::format("'topology' must be at most {} bytes long, found {}", longest_text,
+                                     settings.topology.size()));
   check_choice(where, "method", settings.method, method_names());
   check_choice(where, "values", settings.values, {"-1,1", "0,1"});
   for (const auto& [key, member, lowest, highest] : number_fields)
@@ -129,7 +135,7 @@ bool is_known(const std::string& key) {
   return std::any_of(text_fields.begin(), text_fields.end(), has_key) ||
          std::any_of(number_fields.begin(), number_fields.end(), has_key) ||
          std::any_of(curve_fields.begin(), curve_fields.end(), has_key) || key == "diverged" ||
-         key == "seconds";
+         key == "seconds" || key == topology_key;
 }
 
 /// Parsing with an eye on what the library lets pass: unknown keys, a key given twice, lists within lists.
@@ -165,6 +171,7 @@ class Members {
   Members(std::string_view line, const std::string& where)
       : object_(parse_flat_object(line, where)), where_(where) {}
 
+  bool has(const char* key) const { return object_.contains(key); }
   Json take(const char* key, bool (Json::*has_type)() const noexcept, const char* expected) {
     const auto at = object_.find(key);
     if (at == object_.end()) refuse_format(where_, fmt::format("the key '{}' is missing", key));
@@ -249,6 +256,7 @@ std::string to_json_line(const RunResult& result) {
   check(result, where);
   Json object;
   for (const auto& [key, member] : text_fields) object[key] = result.settings.*member;
+  if (!result.settings.topology.empty()) object[topology_key] = result.settings.topology;
   for (const NumberField& field : number_fields) object[field.key] = result.settings.*field.member;
   object["diverged"] = result.diverged;
   object["seconds"] = rounded(result.seconds, 1e3);
@@ -268,6 +276,8 @@ RunResult parse_result(std::string_view line, const std::string& where) {
   RunResult result;
   for (const auto& [key, member] : text_fields)
     result.settings.*member = members.take(key, &Json::is_string, "a text").get<std::string>();
+  if (members.has(topology_key))
+    result.settings.topology = members.take(topology_key, &Json::is_string, "a text").get<std::string>();
   for (const NumberField& field : number_fields) result.settings.*field.member = members.take(field);
   result.diverged = members.take("diverged", &Json::is_boolean, "true or false").get<bool>();
   result.seconds = members.take("seconds", &Json::is_number, "a number").get<double>();

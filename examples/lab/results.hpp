@@ -14,7 +14,8 @@ struct RunSettings {
   std::string method = {};  ///< one of method_names()
   std::string values = {};  ///< what children see of an outcome: "-1,1" or "0,1"
   std::string optimizer = {};
-  int depth = 1;  ///< hidden layers
+  std::string topology = {};  ///< as make_topology understands it; empty: hidden layers
+  int depth = 1;              ///< hidden layers
   int units = 64;
   int batch = 16;
   int rate_exponent = 0;  ///< the learning rate is 2 to this power

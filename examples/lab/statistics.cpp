@@ -33,15 +33,15 @@ double central_probability(double angle, int degrees_of_freedom) {
 void require_same(const RunSettings& first, const RunSettings& other) {
   const auto require = [&](const char* name, const auto& left, const auto& right) {
     if (left != right)
-      refuse(
-          {.code = "results-mixed",
-           .message = fmt::format("results of {} with {} hidden layer{} differ in {}: '{}' and '{}'",
-                                  first.method, first.depth, first.depth == 1 ? "" : "s", name, left, right),
-           .help = {
-               fmt::format("keep the results of one choice of {}, and show the other by itself", name)}});
+      refuse({.code = "results-mixed",
+              .message = fmt::format("results of {} with {} differ in {}: '{}' and '{}'", first.method,
+                                     NetworkKey{first.depth, first.topology}.label(), name, left, right),
+              .help = {
+                  fmt::format("keep the results of one choice of {}, and show the other by itself", name)}});
   };
   require("method", first.method, other.method);
   require("depth", first.depth, other.depth);
+  require("topology", first.topology, other.topology);
   require("data", first.data, other.data);
   require("values", first.values, other.values);
   require("optimizer", first.optimizer, other.optimizer);
@@ -197,18 +197,20 @@ Experiment evaluate(std::span<const RunResult> results) {
   const RunSettings& any = runs.front().settings;
   Experiment experiment{
       .common_epoch = any.epochs, .lowest_rate = any.rate_exponent, .highest_rate = any.rate_exponent};
-  std::map<std::pair<int, std::size_t>, std::vector<RunResult>> groups;
+  std::map<std::pair<NetworkKey, std::size_t>, std::vector<RunResult>> groups;
   for (const RunResult& run : runs) {
     const auto method = std::find_if(known_methods().begin(), known_methods().end(),
                                      [&](const Method& known) { return known.name == run.settings.method; });
     if (method == known_methods().end()) continue;
-    groups[{run.settings.depth, method - known_methods().begin()}].push_back(run);
+    groups[{NetworkKey{run.settings.depth, run.settings.topology},
+            static_cast<std::size_t>(method - known_methods().begin())}]
+        .push_back(run);
     experiment.common_epoch = std::min(experiment.common_epoch, run.settings.epochs);
     experiment.lowest_rate = std::min(experiment.lowest_rate, run.settings.rate_exponent);
     experiment.highest_rate = std::max(experiment.highest_rate, run.settings.rate_exponent);
   }
   for (const auto& [key, group] : groups) {
-    const auto [depth, method] = key;
+    const auto& [network, method] = key;
     MethodOutcome outcome{.method = method, .label = known_methods()[method].label};
     outcome.scores = rate_scores(group, experiment.common_epoch);
     outcome.best = best_rate(group, last_epoch(group)).value_or(BestRate{});
@@ -218,22 +220,31 @@ Experiment evaluate(std::span<const RunResult> results) {
     experiment.labels.emplace(method, outcome.label);
     experiment.epochs = std::max(experiment.epochs, outcome.curve.size());
     experiment.lowest_end = std::min(experiment.lowest_end, outcome.curve.back().mean);
-    experiment.by_depth[depth].push_back(std::move(outcome));
+    experiment.by_network[network].push_back(std::move(outcome));
   }
   return experiment;
 }
 
+std::string NetworkKey::label() const {
+  if (topology.empty()) return fmt::format("{} hidden layer{}", depth, depth == 1 ? "" : "s");
+  return topology.substr(0, topology.find(':'));
+}
+
 std::string results_table(std::span<const RunResult> results) {
-  std::string table =
-      "| hidden layers | method | best rate | seeds | epochs | final accuracy (%) | epochs to 90 % reward |\n"
-      "|---:|:---|---:|---:|---:|---:|---:|\n";
   const Experiment experiment = evaluate(results);
-  for (const auto& [depth, methods] : experiment.by_depth)
+  const bool layers = std::all_of(experiment.by_network.begin(), experiment.by_network.end(),
+                                  [](const auto& entry) { return entry.first.topology.empty(); });
+  std::string table = fmt::format(
+      "| {} | method | best rate | seeds | epochs | final accuracy (%) | epochs to 90 % reward |\n"
+      "|{}|:---|---:|---:|---:|---:|---:|\n",
+      layers ? "hidden layers" : "network", layers ? "---:" : ":---");
+  for (const auto& [network, methods] : experiment.by_network)
     for (const MethodOutcome& outcome : methods) {
       const Summary& last = outcome.curve.back();
       std::string accuracy = fmt::format("{:.2f}", 100 * last.mean);
       if (last.count > 1) accuracy += fmt::format(" ± {:.2f}", 100 * last.half_width);
-      table += fmt::format("| {} | {} | 2^{} | {} | {} | {} | {} |\n", depth, outcome.label,
+      table += fmt::format("| {} | {} | 2^{} | {} | {} | {} | {} |\n",
+                           layers ? std::to_string(network.depth) : network.label(), outcome.label,
                            outcome.best.exponent, last.count, outcome.curve.size(), accuracy,
                            outcome.epochs_to_90 ? std::to_string(*outcome.epochs_to_90) : "not reached");
     }

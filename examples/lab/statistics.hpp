@@ -64,8 +64,8 @@ std::vector<Summary> mean_curve(std::span<const RunResult>, Measure);
 /// The first epoch whose mean training reward over seeds reaches `reward`, counted from 1.
 std::optional<int> epochs_to(std::span<const RunResult>, double reward);
 
-/// What a figure and a table say of one method at one depth. Curve and best rate are taken at the last epoch
-/// that any of its runs was asked for, where the rates that were tried that long compete.
+/// What a figure and a table say of one method on one network. Curve and best rate are taken at the last
+/// epoch that any of its runs was asked for, where the rates that were tried that long compete.
 struct MethodOutcome {
   std::size_t method = 0;              ///< its place in `known_methods`
   std::string label = {};              ///< its name for people
@@ -75,9 +75,20 @@ struct MethodOutcome {
   std::optional<int> epochs_to_90 = {};
 };
 
+/// Networks in the order of columns and rows: by hidden layers, or by topology.
+struct NetworkKey {
+  int depth = 1;
+  std::string topology = {};
+
+  /// "2 hidden layers", or the topology's name without its options.
+  std::string label() const;
+  auto operator<=>(const NetworkKey&) const = default;
+};
+
 /// All that a set of results says, and the ranges that panels share so that they can be compared.
 struct Experiment {
-  std::map<int, std::vector<MethodOutcome>> by_depth = {};  ///< methods in the order of `known_methods`
+  /// Methods in the order of `known_methods`.
+  std::map<NetworkKey, std::vector<MethodOutcome>> by_network = {};
   std::map<std::size_t, std::string> labels = {};  ///< of the methods that occur, by their place there
   int common_epoch = 0;                            ///< the last that every run was asked for
   int lowest_rate = 0, highest_rate = 0;           ///< as exponents

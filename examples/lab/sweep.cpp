@@ -18,14 +18,24 @@
 namespace hindsight::lab {
 namespace {
 
-RunSettings settings_of(const SweepPlan& plan, const std::string& method, int depth) {
-  return {.data = plan.data,
-          .method = method,
-          .values = plan.values,
-          .optimizer = plan.optimizer,
-          .depth = depth,
-          .units = plan.units,
-          .batch = plan.batch};
+/// Every method on every network, without rate, seed and epochs.
+std::vector<RunSettings> settings_of(const SweepPlan& plan) {
+  std::vector<RunSettings> all;
+  const auto add = [&](const std::string& topology, int depth, int units) {
+    for (const std::string& method : plan.methods)
+      all.push_back({.data = plan.data,
+                     .method = method,
+                     .values = plan.values,
+                     .optimizer = plan.optimizer,
+                     .topology = topology,
+                     .depth = depth,
+                     .units = units,
+                     .batch = plan.batch});
+  };
+  if (plan.topologies.empty())
+    for (const int depth : plan.depths) add("", depth, plan.units);
+  for (const std::string& topology : plan.topologies) add(topology, 1, 1);
+  return all;
 }
 
 void add_seeds(std::vector<RunSettings>& runs, RunSettings run, int rate, int seeds, int epochs) {
@@ -39,10 +49,11 @@ std::optional<RunResult> execute(const RunSettings& settings, const Dataset& dat
                                  const std::function<void(int epochs)>& progress) {
   const Stopwatch watch;
   const Network network =
-      layered_network({.hidden = std::vector(static_cast<std::size_t>(settings.depth), settings.units),
-                       .method = settings.method,
-                       .values = settings.values},
-                      data.train.features(), data.train.classes);
+      make_network({.hidden = std::vector(static_cast<std::size_t>(settings.depth), settings.units),
+                    .topology = settings.topology,
+                    .method = settings.method,
+                    .values = settings.values},
+                   data.train.features(), data.train.classes);
   Training training(network, data,
                     {.rate = std::ldexp(1.0, settings.rate_exponent),
                      .optimizer = settings.optimizer,
@@ -120,42 +131,42 @@ bool run_missing(const std::string& label, const std::vector<RunSettings>& runs,
 }  // namespace
 
 std::string file_name(const RunSettings& settings) {
-  std::string data = settings.data;
-  for (char& letter : data)
-    if (letter == '/') letter = '_';
-  return fmt::format("{}-{}-{}-{}-d{}-u{}-b{}-lr{}-s{}-e{}.json", data, settings.method, settings.values,
-                     settings.optimizer, settings.depth, settings.units, settings.batch,
-                     settings.rate_exponent, settings.seed, settings.epochs);
+  const std::string network =
+      settings.topology.empty() ? fmt::format("d{}-u{}", settings.depth, settings.units) : settings.topology;
+  std::string name = fmt::format("{}-{}-{}-{}-{}-b{}-lr{}-s{}-e{}.json", settings.data, settings.method,
+                                 settings.values, settings.optimizer, network, settings.batch,
+                                 settings.rate_exponent, settings.seed, settings.epochs);
+  for (char& letter : name)
+    if (letter == '/' || letter == ':') letter = '_';
+  return name;
 }
 
 std::vector<RunSettings> exploration(const SweepPlan& plan) {
   std::vector<RunSettings> runs;
-  for (const int depth : plan.depths)
-    for (const std::string& method : plan.methods)
-      for (const int rate : plan.rates)
-        add_seeds(runs, settings_of(plan, method, depth), rate, plan.seeds, plan.epochs);
+  for (const RunSettings& settings : settings_of(plan))
+    for (const int rate : plan.rates) add_seeds(runs, settings, rate, plan.seeds, plan.epochs);
   return runs;
 }
 
 std::vector<RunSettings> refinement(const SweepPlan& plan, const std::vector<RunResult>& explored) {
   std::vector<RunSettings> runs;
-  for (const int depth : plan.depths)
-    for (const std::string& method : plan.methods) {
-      std::vector<RunResult> group;
-      for (const RunResult& result : explored)
-        if (result.settings.depth == depth && result.settings.method == method &&
-            result.settings.epochs == plan.epochs && result.settings.seed < plan.seeds)
-          group.push_back(result);
-      const auto best = best_rate(group, plan.epochs);
-      if (!best)
-        refuse({.code = "sweep-incomplete",
-                .message = fmt::format("{} with {} hidden layers has not been explored", method, depth),
-                .help = {"run the sweep again: finished runs are not repeated"}});
-      const RunSettings run = settings_of(plan, method, depth);
-      add_seeds(runs, run, best->exponent, plan.best_seeds, plan.best_epochs);
-      for (const int neighbour : {best->exponent - 1, best->exponent + 1})
-        add_seeds(runs, run, neighbour, plan.neighbour_seeds, plan.neighbour_epochs);
-    }
+  for (const RunSettings& settings : settings_of(plan)) {
+    std::vector<RunResult> group;
+    for (const RunResult& result : explored)
+      if (result.settings.depth == settings.depth && result.settings.topology == settings.topology &&
+          result.settings.method == settings.method && result.settings.epochs == plan.epochs &&
+          result.settings.seed < plan.seeds)
+        group.push_back(result);
+    const auto best = best_rate(group, plan.epochs);
+    if (!best)
+      refuse({.code = "sweep-incomplete",
+              .message = fmt::format("{} with {} has not been explored", settings.method,
+                                     NetworkKey{settings.depth, settings.topology}.label()),
+              .help = {"run the sweep again: finished runs are not repeated"}});
+    add_seeds(runs, settings, best->exponent, plan.best_seeds, plan.best_epochs);
+    for (const int neighbour : {best->exponent - 1, best->exponent + 1})
+      add_seeds(runs, settings, neighbour, plan.neighbour_seeds, plan.neighbour_epochs);
+  }
   return runs;
 }
 

@@ -18,6 +18,7 @@ struct SweepPlan {
   int batch = 16;
   std::vector<std::string> methods = {"hnca", "reinforce"};
   std::vector<int> depths = {1, 2, 3};
+  std::vector<std::string> topologies = {};  ///< instead of depths, e.g. "small-world:units=200"
   std::vector<int> rates = {-10, -9, -8, -7, -6, -5, -4, -3, -2, -1, 0};  ///< exponents of 2
   int seeds = 2;
   int epochs = 20;

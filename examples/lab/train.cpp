@@ -125,6 +125,7 @@ TrainEnd train(TrainCommand command) {
             .message = fmt::format("{} holds a run already", command.out.string()),
             .help = {"--resume   # to go on with it", "--out other   # to start anew and keep it"}});
   }
+  if (!command.graph.empty()) command.run.network.graph = to_dot(read_graph(command.graph));
   const Dataset data = load_dataset(command.run.data);
   if (checkpoint && checkpoint->run().data_checksum != checksum(data))
     refuse({.code = "checkpoint-mismatch",
@@ -132,7 +133,7 @@ TrainEnd train(TrainCommand command) {
                                    command.run.data, command.out.string()),
             .help = {"bring the same data back, or start a new run: --out other"}});
   command.run.data_checksum = checksum(data);
-  const Network network = layered_network(command.run.network, data.train.features(), data.train.classes);
+  const Network network = make_network(command.run.network, data.train.features(), data.train.classes);
   Training training(network, data, command.run.training);
   if (checkpoint) checkpoint->restore(training);
   make_folder(command.out);

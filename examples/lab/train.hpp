@@ -9,6 +9,7 @@ namespace hindsight::lab {
 
 struct TrainCommand {
   RunDescription run = {};
+  std::string graph = {};  ///< file that the network comes from; empty: the description says all
   std::filesystem::path out = "run";
   bool resume = false;                  ///< the description comes from the checkpoint in `out`
   std::optional<int> more_epochs = {};  ///< of a run that goes on: another goal than it had

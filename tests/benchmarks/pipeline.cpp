@@ -17,7 +17,7 @@ lab::TrainingOptions options() { return {.rate = 0.01, .batch = batch, .instruct
 
 struct Subject {
   explicit Subject(const lab::Dataset& data)
-      : network(lab::layered_network({}, data.train.features(), data.train.classes)),
+      : network(lab::make_network({}, data.train.features(), data.train.classes)),
         training(network, data, options()) {}
   lab::Network network;
   lab::Training training;
@@ -43,7 +43,7 @@ class WholeRun {
 class BareSteps {
  public:
   explicit BareSteps(const lab::Dataset& data)
-      : network_(lab::layered_network({}, data.train.features(), data.train.classes)),
+      : network_(lab::make_network({}, data.train.features(), data.train.classes)),
         model_(compile(network_.graph, {.instructions = widest_set()})),
         run_(model_.workspace(batch)),
         features_(data.train.features()) {

@@ -215,12 +215,12 @@ TEST_CASE("figures of nothing, of too much or of numbers that are none are refus
           }).starts_with("error[figure-data]: curve 'a' has "));
   CHECK(refusal([&] {
           draw_paper_figure({}, path);
-        }).starts_with("error[figure-data]: the figure has 1 to 6 numbers of hidden layers, found 0\n"));
+        }).starts_with("error[figure-data]: the figure has 1 to 6 networks, found 0\n"));
   std::vector<RunResult> deep;
   for (int depth = 1; depth <= 7; ++depth) deep.push_back(run("hnca", depth, -6, 1, 1));
   CHECK(refusal([&] {
           draw_paper_figure(deep, path);
-        }).starts_with("error[figure-data]: the figure has 1 to 6 numbers of hidden layers, found 7\n"));
+        }).starts_with("error[figure-data]: the figure has 1 to 6 networks, found 7\n"));
 }
 
 TEST_CASE("a figure that cannot be written is refused by name") {

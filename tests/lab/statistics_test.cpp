@@ -186,16 +186,16 @@ TEST_CASE("an experiment compares rates where all ran and takes curves from the 
   CHECK(experiment.epochs == 3);
   CHECK(experiment.lowest_end == 0.3);
   CHECK(experiment.labels == std::map<std::size_t, std::string>{{0, "HNCA"}, {1, "REINFORCE"}});
-  REQUIRE(experiment.by_depth.size() == 2);
-  REQUIRE(experiment.by_depth.at(1).size() == 1);
-  const MethodOutcome& hnca = experiment.by_depth.at(1)[0];
+  REQUIRE(experiment.by_network.size() == 2);
+  REQUIRE(experiment.by_network.at({1}).size() == 1);
+  const MethodOutcome& hnca = experiment.by_network.at({1})[0];
   REQUIRE(hnca.scores.size() == 3);
   CHECK(hnca.scores[1].accuracies == std::vector{0.7, 0.5});
   CHECK(hnca.best.exponent == -4);
   CHECK(hnca.best.seeds == 2);
   CHECK(hnca.curve.size() == 3);
   CHECK(hnca.epochs_to_90 == 3);
-  CHECK(evaluate({}).by_depth.empty());
+  CHECK(evaluate({}).by_network.empty());
 }
 
 TEST_CASE("the table has a row for each depth and method") {

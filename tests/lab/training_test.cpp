@@ -33,7 +33,7 @@ LabelledImages rows_of_light(int count, int first) {
 const Dataset light{"light", rows_of_light(50, 0), rows_of_light(30, 1)};
 
 Network small(const std::string& method = "hnca") {
-  return layered_network({.hidden = {8}, .method = method}, 16, 3);
+  return make_network({.hidden = {8}, .method = method}, 16, 3);
 }
 
 void run_epochs(Training& training, int epochs) {
@@ -136,7 +136,7 @@ TEST_CASE("a checkpoint brings everything back") {
       .data_checksum = checksum(light),
       .network = {.hidden = {8}, .estimators = {"h1=reinforce"}},
       .training = {.rate = 0.1, .optimizer = "adam", .batch = 16, .seed = 4, .test_passes = 2}};
-  const Network network = layered_network(run.network, 16, 3);
+  const Network network = make_network(run.network, 16, 3);
   Training training(network, light, run.training);
   run_epochs(training, 2);
   training.step();
@@ -163,7 +163,7 @@ TEST_CASE("a checkpoint brings everything back") {
   CHECK(a.reward_sum == b.reward_sum);
   CHECK(b.metrics.size() == 2);
 
-  const Network other = layered_network({.hidden = {8, 8}}, 16, 3);
+  const Network other = make_network({.hidden = {8, 8}}, 16, 3);
   Training foreign(other, light, run.training);
   const std::vector<float> before = foreign.state().parameters;
   CHECK(refusal([&] { checkpoint.restore(foreign); }).find("its parameters are not those of this network") !=
@@ -173,7 +173,7 @@ TEST_CASE("a checkpoint brings everything back") {
 
 TEST_CASE("options that mean nothing are refused by name") {
   const auto said = [](const NetworkOptions& options) {
-    return refusal([&] { layered_network(options, 4, 2); });
+    return refusal([&] { make_network(options, 4, 2); });
   };
   CHECK(said({.method = "magic"}) ==
         "error[option]: there is no method 'magic'\n"

@@ -1,0 +1,239 @@
+#include "lab/graph_commands.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <optional>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include <hindsight/core/nearest_name.hpp>
+#include <hindsight/hindsight.hpp>
+
+#include "lab/atomic_file.hpp"
+#include "lab/drawing.hpp"
+#include "lab/network.hpp"
+#include "lab/page.hpp"
+
+namespace hindsight::lab {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Graph load(const GraphSource& source) {
+  return source.file.empty()
+             ? make_topology(source.topology, image_parts({}, mnist_features, mnist_classes)).graph
+             : read_graph(source.file);
+}
+
+/// A graph with all that a report says of it.
+struct Examined {
+  explicit Examined(Graph described, bool strict)
+      : graph(std::move(described)),
+        report(validate(graph, {.strict = strict})),
+        inputs(strict ? InputPolicy::checked : InputPolicy::exempt) {}
+
+  Finding finding() const {
+    return report.assumption_1_holds() && report.admissible() ? Finding::holds : Finding::fails;
+  }
+
+  Graph graph;
+  Report report;
+  InputPolicy inputs;
+};
+
+void estimate_all_with(Graph& graph, const std::string& name) {
+  const Catalogue catalogue = standard_catalogue();
+  const AnyEstimator* const estimator = catalogue.estimator(name);
+  if (!estimator)
+    refuse({.code = "option",
+            .message = fmt::format("there is no estimator '{}'{}", name,
+                                   did_you_mean(name, catalogue.estimator_names())),
+            .help = {fmt::format("--estimator one of: {}", fmt::join(catalogue.estimator_names(), ", "))}});
+  for (int i = 0; i < graph.node_count(); ++i) {
+    if (!graph.is_stochastic({i})) continue;
+    graph.estimate_with({i}, *estimator);
+    for (int r = 0; r < graph.reward_count(); ++r)
+      if (graph.has_own_choice({i}, {r})) graph.estimate_with({i}, {r}, *estimator);
+  }
+}
+
+Json names(const Graph& graph, std::span<const UnitRef> route) {
+  Json list = Json::array();
+  for (const UnitRef& ref : route) list.push_back(to_string(graph, ref));
+  return list;
+}
+
+/// Writes elements between commas, so that a list need never be held in memory.
+class JsonList {
+ public:
+  void add(const Json& element) {
+    fmt::print("{}{}", first_ ? "" : ",", element.dump());
+    first_ = false;
+  }
+
+ private:
+  bool first_ = true;
+};
+
+void print_violations(const Examined& examined, bool all) {
+  const Graph& graph = examined.graph;
+  const Contraction contraction(graph);
+  JsonList list;
+  if (all) {
+    for_each_violation(graph, contraction, examined.inputs,
+                       [&](const UnitRef& node, const UnitRef& child, const UnitRef& coparent) {
+                         list.add({{"node", to_string(graph, node)},
+                                   {"child", to_string(graph, child)},
+                                   {"coparent", to_string(graph, coparent)}});
+                       });
+    return;
+  }
+  const Violations violations = find_violations(graph, contraction, examined.inputs);
+  WitnessSearch search(graph, contraction);
+  for (const NodeId node : violations.nodes()) {
+    const std::optional<Violation> violation = search.shortest(node);
+    list.add({{"node", to_string(graph, violation->node)},
+              {"child", to_string(graph, violation->child)},
+              {"coparent", to_string(graph, violation->coparent)},
+              {"route", names(graph, violation->route)}});
+  }
+}
+
+void print_json(const std::string& file, const Examined& examined, bool all) {
+  const Report& report = examined.report;
+  const Json head{{"file", file},
+                  {"nodes", examined.graph.node_count()},
+                  {"edges", report.edges},
+                  {"acyclic", true},
+                  {"holds", report.assumption_1_holds()}};
+  std::string opening = head.dump();
+  opening.pop_back();
+  fmt::print("{},\"violations\":[", opening);
+  print_violations(examined, all);
+  fmt::print("],\"verdicts\":[");
+  JsonList verdicts;
+  for (const Credit& credit : report.credits)
+    verdicts.add({{"node", credit.node},
+                  {"reward", credit.reward},
+                  {"estimator", credit.estimator},
+                  {"admissible", credit.verdict.admissible},
+                  {"unbiased", credit.verdict.unbiased},
+                  {"reason", credit.verdict.admissible
+                                 ? credit.why
+                                 : fmt::format("{}: {}", to_string(credit.verdict.reason), credit.why)}});
+  fmt::print("],\"warnings\":[");
+  JsonList warnings;
+  for (const Diagnostic& diagnostic : report.diagnostics)
+    if (diagnostic.severity == Severity::warning)
+      warnings.add(
+          fmt::format("{}{}", diagnostic.node.empty() ? "" : diagnostic.node + ": ", diagnostic.message));
+  for (const Further& further : report.further)
+    if (further.severity == Severity::warning)
+      for (const std::string& node : further.nodes) warnings.add(fmt::format("{}: {}", node, further.code));
+  fmt::print("]}}\n");
+}
+
+void print_text(const Examined& examined, bool all) {
+  const Graph& graph = examined.graph;
+  if (isatty(STDOUT_FILENO) != 0)
+    fmt::print("{:c}\n", examined.report);
+  else
+    fmt::print("{}\n", examined.report);
+  if (!all) return;
+  std::size_t count = 0;
+  fmt::print(
+      "\nall violations: node → child, and the other parent of the child that descends from the node\n");
+  for_each_violation(graph, Contraction(graph), examined.inputs,
+                     [&](const UnitRef& node, const UnitRef& child, const UnitRef& coparent) {
+                       ++count;
+                       fmt::print("  {} → {}, {}\n", to_string(graph, node), to_string(graph, child),
+                                  to_string(graph, coparent));
+                     });
+  fmt::print("  {} in all\n", count);
+}
+
+Finding report_refusal(const std::string& file, const Error& refusal, bool json) {
+  if (!json) {
+    fmt::print(stderr, "{}\n", refusal.what());
+    return Finding::bad_input;
+  }
+  const Diagnostic& said = refusal.report().diagnostics.front();
+  Json object{{"file", file}, {"acyclic", nullptr}};
+  if (said.code == "cycle") object["acyclic"] = false;
+  object["error"] = {
+      {"code", said.code}, {"place", said.place}, {"node", said.node}, {"message", said.message}};
+  if (!said.witness.empty()) object["error"]["route"] = said.witness.front();
+  fmt::print("{}\n", object.dump());
+  return Finding::bad_input;
+}
+
+}  // namespace
+
+Finding validate_graphs(const ValidateCommand& command) {
+  std::vector<GraphSource> sources;
+  for (const std::string& file : command.files) sources.push_back({file, ""});
+  if (!command.topology.empty()) sources.push_back({"", command.topology});
+  if (sources.empty())
+    refuse({.code = "option",
+            .message = "there is nothing to validate",
+            .help = {"hindsight validate net.dot", "hindsight validate --topology small-world"}});
+  Finding worst = Finding::holds;
+  for (const GraphSource& source : sources) {
+    const std::string name = source.file.empty() ? source.topology : source.file;
+    Finding finding = Finding::bad_input;
+    try {
+      Graph graph = load(source);
+      if (!command.estimator.empty()) estimate_all_with(graph, command.estimator);
+      const Examined examined(std::move(graph), command.strict);
+      finding = examined.finding();
+      if (!command.json && sources.size() > 1)
+        fmt::print("{}{}\n", &source == sources.data() ? "" : "\n", name);
+      command.json ? print_json(name, examined, command.all) : print_text(examined, command.all);
+    } catch (const Error& refusal) {
+      finding = report_refusal(name, refusal, command.json);
+    }
+    worst = std::max(worst, finding);
+  }
+  return worst;
+}
+
+Finding reduce_graph(const ReduceCommand& command) {
+  const Graph graph = load(command.source);
+  const Reduction reduction = reduce(graph, command.strict ? InputPolicy::checked : InputPolicy::exempt);
+  const std::string text = to_dot(reduction.graph);
+  if (command.out.empty())
+    fmt::print("{}", text);
+  else
+    write_atomically(command.out, text);
+  // What is said must not mingle with a graph that a program reads.
+  std::FILE* const talk = command.out.empty() ? stderr : stdout;
+  fmt::print(talk, "removed {} of {} edges\n", reduction.removed.size(), graph.edge_count());
+  for (const RemovedEdge& edge : reduction.removed) {
+    fmt::print(talk, "  {} -> {}", edge.parent, edge.child);
+    if (!edge.whole) fmt::print(talk, ", {} pairs of units", edge.pairs.size());
+    fmt::print(talk, "\n");
+  }
+  for (const KeptViolation& kept : reduction.kept)
+    fmt::print(talk, "  kept {} -> {}, which violates: {}\n", kept.node, kept.child, kept.why);
+  return reduction.kept.empty() ? Finding::holds : Finding::fails;
+}
+
+void draw_graph(const DrawCommand& command) {
+  if (command.out.empty() && command.page.empty())
+    refuse({.code = "option",
+            .message = "nothing says where to draw",
+            .help = {"-o graph.svg", "--html graph.html"}});
+  const Examined examined(load(command.source), command.strict);
+  if (!command.page.empty()) {
+    write_page(examined.graph, examined.report, command.page);
+    fmt::print("{}\n", command.page.string());
+  }
+  if (command.out.empty()) return;
+  const DrawEnd end = draw(examined.graph, examined.report, command.out);
+  fmt::print("{}\n", end.drawn ? end.written.string() : end.message);
+}
+
+}  // namespace hindsight::lab
