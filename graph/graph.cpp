@@ -40,7 +40,7 @@ void check_shape(const std::string& name, const Shape& shape, bool deterministic
 
 /// What a node's own shape() must hold besides an encoding.
 void check_parameters(const std::string& name, const Shape& shape) {
-  std::set<std::string> names;
+  std::set<std::string_view> names;
   for (const ParameterBlock& block : shape.parameters)
     if (block.name.empty() || !names.insert(block.name).second)
       refuse({.code = "bad-shape",
@@ -67,8 +67,7 @@ NodeId Graph::input(std::string name, int units) {
                  .shape = {.units = units},
                  .parents = {},
                  .children = {},
-                 .choice = {}},
-                "an input");
+                 .choice = {}});
 }
 
 NodeId Graph::add(std::string name, AnyNode node, std::vector<Edge> edges) {
@@ -90,6 +89,7 @@ NodeId Graph::add(std::string name, AnyNode node, std::vector<Edge> edges) {
               .choice = {}};
   entry.parents = resolve(name, *entry.node, edges);
   std::vector<ParentShape> shapes;
+  shapes.reserve(entry.parents.size());
   for (const Parent& parent : entry.parents) shapes.push_back(parent_shape(parent));
   entry.shape = guarded_call({"node-threw", &name, "its shape"}, [&] { return entry.node->shape(shapes); });
   check_units(name, entry.shape.units);
@@ -104,20 +104,19 @@ NodeId Graph::add(std::string name, AnyNode node, std::vector<Edge> edges) {
                   fmt::format("its shape has {} units when its parents are dense and {} when they are not",
                               parent.connectivity->child_units(), entry.shape.units),
               .help = {"let shape() give the same number of units whatever ParentShape::connectivity is"}});
-  std::string bearer = fmt::format("a {} node", entry.node->kind());
-  return append(std::move(entry), std::move(bearer));
+  return append(std::move(entry));
 }
 
 /// All memory is taken before anything changes, so that running out of it leaves the graph as it was.
-NodeId Graph::append(Entry entry, std::string bearer) {
+NodeId Graph::append(Entry entry) {
   const auto make_room = [](auto& list) {
     if (list.size() == list.capacity()) list.reserve(2 * list.size() + 1);
   };
   make_room(nodes_);
   for (const Parent& parent : entry.parents)
     make_room(nodes_[static_cast<std::size_t>(parent.node.index)].children);
-  names_.emplace(entry.name, std::move(bearer));
   const NodeId added{node_count()};
+  names_.emplace(entry.name, added);
   entry.first_unit = static_cast<std::uint32_t>(unit_count_);
   unit_count_ += static_cast<std::size_t>(entry.shape.units);
   edge_count_ += entry.parents.size();
@@ -144,7 +143,7 @@ RewardId Graph::reward(std::string name, std::vector<NodeId> reads) {
   std::sort(reads.begin(), reads.end());
   reads.erase(std::unique(reads.begin(), reads.end()), reads.end());
   rewards_.reserve(rewards_.size() + 1);
-  names_.emplace(name, "a reward");
+  names_.emplace(name, NodeId{});
   rewards_.push_back({std::move(name), std::move(reads)});
   return {reward_count() - 1};
 }
@@ -186,10 +185,15 @@ void Graph::check_name(const std::string& name) const {
                 "the name {:?} holds a '/' or a control character; '/' separates a node from its parameters",
                 name),
             .help = {"use letters, digits, '_', '.' or spaces"}});
-  if (const auto found = names_.find(name); found != names_.end())
+  if (const auto found = names_.find(name); found != names_.end()) {
+    const NodeId bearer = found->second;
     refuse({.code = "duplicate-name",
-            .message = fmt::format("the name '{}' is taken by {} already", name, found->second),
+            .message = fmt::format("the name '{}' is taken by {} already", name,
+                                   !has(bearer)       ? "a reward"
+                                   : is_input(bearer) ? "an input"
+                                                      : fmt::format("a {} node", kind(bearer))),
             .help = {fmt::format("give each node and reward a name of its own, e.g. \"{}_2\"", name)}});
+  }
 }
 
 void Graph::check_units(const std::string& name, int units) const {
@@ -261,7 +265,7 @@ void Graph::check_creditable(NodeId node) const {
 std::vector<Graph::Parent> Graph::resolve(const std::string& name, const AnyNode& node,
                                           const std::vector<Edge>& edges) const {
   std::vector<Parent> parents;
-  std::vector<ParentShape> dense;
+  parents.reserve(edges.size());
   std::set<NodeId> listed;
   for (const Edge& edge : edges) {
     if (!listed.insert(edge.parent).second)
@@ -271,7 +275,6 @@ std::vector<Graph::Parent> Graph::resolve(const std::string& name, const AnyNode
            .message = fmt::format("it lists '{}' twice; one edge joins two nodes", this->name(edge.parent)),
            .help = {"list each parent once; Pattern::pairs joins any set of units"}});
     parents.push_back({edge.parent, nullptr});
-    dense.push_back(parent_shape(parents.back()));
   }
   const bool sparse =
       std::any_of(edges.begin(), edges.end(), [](const Edge& edge) { return !edge.pattern.is_dense(); });
@@ -283,6 +286,8 @@ std::vector<Graph::Parent> Graph::resolve(const std::string& name, const AnyNode
                                    node.kind()),
             .help = {"drop the pattern, or put it on an edge into a Bernoulli or Categorical node that this "
                      "one reads"}});
+  std::vector<ParentShape> dense;
+  for (const Parent& parent : parents) dense.push_back(parent_shape(parent));
   const int units = guarded_call({"node-threw", &name, "its shape"}, [&] { return node.shape(dense).units; });
   check_units(name, units);
   for (std::size_t e = 0; e < edges.size(); ++e) {

@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -109,7 +110,7 @@ class Graph {
   const RewardEntry& at(RewardId reward) const;
   std::string census() const;
   ParentShape parent_shape(const Parent& parent) const;
-  NodeId append(Entry entry, std::string bearer);
+  NodeId append(Entry entry);
   void check_name(const std::string& name) const;
   void check_units(const std::string& name, int units) const;
   void check_slopes(const std::string& name, const AnyNode& node, std::span<const Parent> parents) const;
@@ -119,7 +120,7 @@ class Graph {
 
   std::vector<Entry> nodes_;
   std::vector<RewardEntry> rewards_;
-  std::map<std::string, std::string, std::less<>> names_;  ///< every name, and what bears it
+  std::unordered_map<std::string, NodeId> names_;  ///< every name, and the node; a reward's has none
   std::map<std::pair<NodeId, RewardId>, EstimatorChoice> choices_;
   std::size_t edge_count_ = 0, unit_count_ = 0;
 };

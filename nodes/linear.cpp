@@ -19,6 +19,7 @@ LinearLayout::LinearLayout(std::span<const ParentShape> parents, int units, int 
 
 std::vector<ParameterBlock> LinearLayout::parameters() const {
   std::vector<ParameterBlock> blocks;
+  blocks.reserve(parents_.size() + 1);
   for (const ParentShape& parent : parents_) {
     std::string name = fmt::format("weights/{}", parent.name);
     if (parent.connectivity)

@@ -92,4 +92,17 @@ Dag small_world_dag(int nodes, int levels, std::size_t edges, double rewired) {
   return dag;
 }
 
+Dag local_dag(int nodes, int parents, int window) {
+  std::mt19937_64 rng(4);
+  Dag dag{std::vector<std::vector<int>>(static_cast<std::size_t>(nodes))};
+  for (int node = 1; node < nodes; ++node) {
+    const int near = std::min(node, window);
+    std::set<int> chosen;
+    while (static_cast<int>(chosen.size()) < std::min(parents, near))
+      chosen.insert(node - 1 - below(rng, near));
+    dag.parents[static_cast<std::size_t>(node)].assign(chosen.begin(), chosen.end());
+  }
+  return dag;
+}
+
 }  // namespace hindsight::benchmarks

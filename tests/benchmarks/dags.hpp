@@ -24,4 +24,7 @@ Dag random_dag(int nodes, std::size_t edges);
 /// edges comes with probability `rewired` from anywhere before instead.
 Dag small_world_dag(int nodes, int levels, std::size_t edges, double rewired);
 
+/// Each node reads some of the `window` before it.
+Dag local_dag(int nodes, int parents, int window);
+
 }  // namespace hindsight::benchmarks

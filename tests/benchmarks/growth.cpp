@@ -1,14 +1,9 @@
-#include <unistd.h>
-
 #include <cmath>
-#include <cstdio>
-#include <filesystem>
-#include <fstream>
 #include <memory>
-#include <stdexcept>
 
 #include <fmt/format.h>
 
+#include "memory.hpp"
 #include "networks.hpp"
 #include "suites.hpp"
 
@@ -43,40 +38,6 @@ class GrownTrainer {
   Trainer trainer_;
 };
 
-std::size_t peak_memory() {
-  std::ifstream status("/proc/self/status");
-  for (std::string word; status >> word;)
-    if (word == "VmHWM:") {
-      std::size_t kilobytes = 0;
-      status >> kilobytes;
-      return kilobytes * 1024;
-    }
-  throw std::runtime_error("no VmHWM in /proc/self/status");
-}
-
-/// In a process of its own: a peak can be read only once, and what was freed before would hide growth.
-double memory_of_child(const std::string& kind, std::size_t edges) {
-  const std::string self = std::filesystem::read_symlink("/proc/self/exe").string();
-  const std::string command = fmt::format("'{}' --memory={}:{}", self, kind, edges);
-  const std::unique_ptr<FILE, int (*)(FILE*)> pipe(popen(command.c_str(), "r"), pclose);
-  double bytes = 0;
-  if (!pipe || std::fscanf(pipe.get(), "%lf", &bytes) != 1)
-    throw std::runtime_error("no answer from " + command);
-  return bytes;
-}
-
-std::string add_memory(const std::string& kind, std::size_t edges) {
-  const std::string name = fmt::format("growth/memory/{}/{}", kind, edges);
-  benchmark::RegisterBenchmark(name.c_str(),
-                               [=](benchmark::State& state) {
-                                 for (auto _ : state) state.counters["bytes"] = memory_of_child(kind, edges);
-                                 state.counters["edges"] = static_cast<double>(edges);
-                               })
-      ->Iterations(1)
-      ->Repetitions(1);
-  return name;
-}
-
 std::string add_step(const std::string& kind, std::size_t edges) {
   const std::string name = fmt::format("growth/time/{}/{}", kind, edges);
   add_benchmark(name, {{"samples", batch}, {"edges", static_cast<double>(edges)}},
@@ -103,7 +64,8 @@ std::vector<Row> growth(const Data& data) {
     for (const std::size_t edges : sizes) {
       const std::string name = add_step(kind, edges);
       if (edges >= 100'000) large.push_back(name);
-      if (edges >= 1'000'000) memory.push_back(add_memory(kind, edges));
+      if (edges >= 1'000'000)
+        memory.push_back(add_memory_benchmark(fmt::format("growth/memory/{}/{}", kind, edges), kind, edges));
     }
     rows.push_back(exponent("e", kind + ", 10^5 … 10^7 edges, batch 64: exponent of time",
                             dense ? Target{.least = 0.9, .most = 1.1} : Target{}, large, "edges"));

@@ -99,8 +99,9 @@ int run(int argc, char** argv) {
   const Options options = parse(argc, argv);
   if (options.memory) {
     const std::size_t colon = options.memory->find(':');
-    fmt::print("{}\n", measure_memory(options.memory->substr(0, colon),
-                                      std::stoul(options.memory->substr(colon + 1))));
+    const std::string kind = options.memory->substr(0, colon);
+    const std::size_t edges = std::stoul(options.memory->substr(colon + 1));
+    fmt::print("{}\n", kind == "validation" ? measure_validation_memory(edges) : measure_memory(kind, edges));
     return 0;
   }
   choose_kernels_of_peers(argv);
@@ -117,7 +118,7 @@ int run(int argc, char** argv) {
   check_torch(data.mnist);
   std::vector<Row> rows;
   for (const std::vector<Row>& suite : {paper_networks(data), large_network(data), message_kernel(),
-                                        sparse_graphs(), growth(data), pipeline(learned)})
+                                        sparse_graphs(), growth(data), pipeline(learned), validation()})
     rows.insert(rows.end(), suite.begin(), suite.end());
 
   Collector collector;

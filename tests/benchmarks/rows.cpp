@@ -84,6 +84,24 @@ Row exponent_of(std::string id, std::string text, const Target& target, Names be
                 [quantity](const Measurement& measurement) { return measurement.counters.at(quantity); });
 }
 
+Row seconds(std::string id, std::string text, const Target& target, std::string benchmark) {
+  return {std::move(id), std::move(text), target, [=](const Measurements& all) -> std::optional<Quartiles> {
+            const auto found = all.find(benchmark);
+            if (found == all.end()) return std::nullopt;
+            return found->second.quartiles();
+          }};
+}
+
+Row counter(std::string id, std::string text, const Target& target, std::string benchmark,
+            std::string counter, double factor) {
+  return {std::move(id), std::move(text), target, [=](const Measurements& all) -> std::optional<Quartiles> {
+            const auto found = all.find(benchmark);
+            if (found == all.end()) return std::nullopt;
+            const double value = factor * found->second.counters.at(counter);
+            return Quartiles{value, value, value};
+          }};
+}
+
 Row quotient(std::string id, std::string text, std::string benchmark, std::string numerator,
              std::string denominator) {
   return {std::move(id), std::move(text), {}, [=](const Measurements& all) -> std::optional<Quartiles> {

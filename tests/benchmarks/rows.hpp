@@ -44,6 +44,13 @@ Row exponent(std::string id, std::string text, const Target& target, Names bench
 Row exponent_of(std::string id, std::string text, const Target& target, Names benchmarks, std::string counter,
                 std::string quantity);
 
+/// The median time of a benchmark itself; for what has no peer.
+Row seconds(std::string id, std::string text, const Target& target, std::string benchmark);
+
+/// A counter of a benchmark, times `factor`.
+Row counter(std::string id, std::string text, const Target& target, std::string benchmark,
+            std::string counter, double factor = 1);
+
 /// One counter of a benchmark over another of its counters.
 Row quotient(std::string id, std::string text, std::string benchmark, std::string numerator,
              std::string denominator);

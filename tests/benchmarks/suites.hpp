@@ -22,9 +22,13 @@ std::vector<Row> message_kernel();
 std::vector<Row> sparse_graphs();
 std::vector<Row> growth(const Data& data);
 std::vector<Row> pipeline(const lab::Dataset& data);
+std::vector<Row> validation();
 
 /// Bytes by which the peak memory of this process grows while it builds a model of so many edges with its
 /// workspace and takes one step. For a process that does nothing else.
 std::size_t measure_memory(const std::string& kind, std::size_t edges);
+
+/// The peak memory of this process after it built a random DAG of a tenth as many nodes and validated it.
+std::size_t measure_validation_memory(std::size_t edges);
 
 }  // namespace hindsight::benchmarks

@@ -115,15 +115,14 @@ TEST_CASE("sparse edges decide unit by unit what deterministic nodes join") {
     const NodeId a = graph.add("a", Bernoulli{.units = 2}, {});
     const NodeId f = graph.add("f", Tanh{2}, {Edge{a, Pattern::pairs({{0, 0}, {1, 1}})}});
     const NodeId b = graph.add("b", Bernoulli{}, {Edge{a, Pattern::pairs({{0, 0}})}});
-    const int other = crossed ? 0 : 1;
-    const NodeId c =
-        graph.add("c", Bernoulli{.units = 2},
-                  {Edge{f, Pattern::pairs({{0, 0}, {1, 1}})}, Edge{b, Pattern::pairs({{0, other}})}});
+    const NodeId c = graph.add(
+        "c", Bernoulli{.units = 2},
+        {Edge{f, Pattern::pairs({{0, 0}, {1, 1}})}, Edge{b, Pattern::pairs({{0, crossed ? 0 : 1}})}});
     graph.reward("r", {c});
     const std::vector<Violation> violations = witnesses(graph);
     CHECK(violations.size() == (crossed ? 1 : 0));
     if (!crossed) continue;
-    std::vector<std::string> edge, route;
+    Names edge, route;
     for (const UnitRef& at : violations[0].edge) edge.push_back(to_string(graph, at));
     for (const UnitRef& at : violations[0].route) route.push_back(to_string(graph, at));
     CHECK(edge == Names{"a[0]", "f[0]", "c[0]"});
