@@ -83,7 +83,7 @@ std::string appearance(Look look, const std::vector<int>& its, const std::vector
   };
   switch (look) {
     case Look::input:
-      return format("cds", "filled", given.fill, given) + " margin=\"0.2,0.12\"";
+      return format("cds", "filled", given.fill, given);
     case Look::deterministic:
       return format("box", "filled", plain.fill, plain);
     case Look::reward:
@@ -196,8 +196,9 @@ std::string draw_items(const Overview& view, const std::string& title) {
     } else if (item.units > 1) {
       label += fmt::format(" ×{}", item.units);
     }
-    std::string emphasis;
-    if (item.violates) emphasis = fmt::format(" color=\"{}\" penwidth=2.2", red);
+    // The shape of inputs takes less room for its tip than it draws.
+    std::string emphasis = item.look == Look::input && !small ? " margin=\"0.2,0.12\"" : "";
+    if (item.violates) emphasis += fmt::format(" color=\"{}\" penwidth=2.2", red);
     if (met[i])
       emphasis += fmt::format("{} peripheries=2", item.violates ? "" : fmt::format(" color=\"{}\"", orange));
     dot.add("  item{} [label=\"{}\" tooltip=\"{}, {}\" {}{}];", i, label, escaped(item.name, 200),
