@@ -21,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr DrawingLimits limits{.items = 400, .links = 1500};
+constexpr DrawingLimits limits{.items = 400, .links = 1500, .passed = 2500};
 /// Up to so many items there is room for kinds and estimators in words; beyond, colours and shapes tell them.
 constexpr std::size_t most_in_words = 60, most_with_pairs = 20;
 

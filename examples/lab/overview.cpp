@@ -258,9 +258,19 @@ LevelView level_view(const Graph& graph, const Report& report) {
 }
 
 bool fits(const Graph& graph, const DrawingLimits& limits) {
-  std::size_t links = graph.edge_count();
-  for (int i = 0; i < graph.reward_count(); ++i) links += graph.reads(RewardId{i}).size();
-  return graph.node_count() + graph.reward_count() <= limits.items && links <= limits.links;
+  if (graph.node_count() + graph.reward_count() > limits.items) return false;
+  const std::vector<int> level = levels(graph);
+  const int count = level_count(level);
+  std::size_t links = 0, passed = 0;
+  const auto add = [&](NodeId from, int to) {
+    ++links;
+    passed += index(to - level[index(from.index)] - 1);
+  };
+  for (int i = 0; i < graph.node_count(); ++i)
+    for (const Graph::Parent& parent : graph.parents(NodeId{i})) add(parent.node, level[index(i)]);
+  for (int i = 0; i < graph.reward_count(); ++i)
+    for (const NodeId read : graph.reads(RewardId{i})) add(read, count);
+  return links <= limits.links && passed <= limits.passed;
 }
 
 std::string caption(const Item& item) {

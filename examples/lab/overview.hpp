@@ -94,6 +94,7 @@ LevelView level_view(const Graph&, const Report&);
 struct DrawingLimits {
   int items = 0;
   std::size_t links = 0;
+  std::size_t passed = 0;  ///< levels that links pass on their way, which cost a layout more than links do
 };
 bool fits(const Graph&, const DrawingLimits&);
 

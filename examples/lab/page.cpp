@@ -18,7 +18,7 @@ namespace {
 using Json = nlohmann::json;
 
 /// More than this takes a browser many seconds to arrange, and a person cannot read it.
-constexpr DrawingLimits limits{.items = 1500, .links = 4000};
+constexpr DrawingLimits limits{.items = 1500, .links = 4000, .passed = 8000};
 
 Json messages_of(const std::vector<const Diagnostic*>& diagnostics) {
   Json out = Json::array();

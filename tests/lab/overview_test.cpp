@@ -104,3 +104,25 @@ TEST_CASE("an empty graph has an empty overview and an empty level view") {
   CHECK(headline(graph, report) == "0 nodes, 0 edges, 0 rewards: not admissible");
   CHECK(counted(1234567, "node") == "1,234,567 nodes");
 }
+
+//  x → n0 → n1 → …, and every second node reads x too
+TEST_CASE("a graph does not fit if its links pass too many levels, however few they are") {
+  Graph graph;
+  const NodeId x = graph.input("x", 1);
+  NodeId last = x;
+  std::size_t passed = 0;
+  for (int i = 0; i < 100; ++i) {
+    std::vector<Edge> parents{last};
+    if (i % 2 == 1) {
+      parents.emplace_back(x);
+      passed += static_cast<std::size_t>(i);
+    }
+    last = graph.add("n" + std::to_string(i), Bernoulli{}, parents);
+  }
+  graph.reward("r", {last, x});
+  passed += 100;
+  CHECK(fits(graph, {.items = 102, .links = 152, .passed = passed}));
+  CHECK_FALSE(fits(graph, {.items = 102, .links = 152, .passed = passed - 1}));
+  CHECK_FALSE(fits(graph, {.items = 102, .links = 151, .passed = passed}));
+  CHECK_FALSE(fits(graph, {.items = 101, .links = 152, .passed = passed}));
+}
