@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <set>
 #include <string_view>
 #include <tuple>
 #include <unordered_map>
@@ -16,7 +17,7 @@ namespace {
 
 /// Beyond so many columns or lines a picture of groups is itself too large to read.
 constexpr int most_bands = 24;
-constexpr std::size_t most_group_links = 160;
+constexpr std::size_t most_group_links = 80;
 constexpr std::size_t most_examples = 20;
 
 std::size_t index(int number) { return static_cast<std::size_t>(number); }
@@ -250,6 +251,12 @@ LevelView level_view(const Graph& graph, const Report& report) {
       out.links.push_back({ends.first, ends.second, number});
   std::stable_sort(out.links.begin(), out.links.end(),
                    [](const GroupLink& a, const GroupLink& b) { return a.edges > b.edges; });
+  // No box may look alone that is not: its heaviest lines in and out come first.
+  std::set<int> leaves, arrives;
+  std::stable_partition(out.links.begin(), out.links.end(), [&](const GroupLink& each) {
+    const bool first_out = leaves.insert(each.from).second, first_in = arrives.insert(each.to).second;
+    return first_out || first_in;
+  });
   if (out.links.size() > most_group_links) {
     out.links_left_out = out.links.size() - most_group_links;
     out.links.resize(most_group_links);

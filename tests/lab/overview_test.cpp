@@ -126,3 +126,25 @@ TEST_CASE("a graph does not fit if its links pass too many levels, however few t
   CHECK_FALSE(fits(graph, {.items = 102, .links = 151, .passed = passed}));
   CHECK_FALSE(fits(graph, {.items = 101, .links = 152, .passed = passed}));
 }
+
+// Every node reads the one before and another from anywhere before: more lines than are drawn.
+TEST_CASE("lines are left out of a level view by their weight, but no group is left alone") {
+  Graph graph;
+  Dice dice(3);
+  std::vector<NodeId> nodes{graph.input("x", 1)};
+  for (int i = 0; i < 600; ++i) {
+    const NodeId other = nodes[static_cast<std::size_t>(dice.below(static_cast<int>(nodes.size())))];
+    std::vector<Edge> parents{nodes.back()};
+    if (other != nodes.back()) parents.emplace_back(other);
+    nodes.push_back(graph.add("n" + std::to_string(i), Bernoulli{}, parents));
+  }
+  graph.reward("r", {nodes.back()});
+  const LevelView view = level_view(graph, validate(graph));
+  CHECK(view.links_left_out > 0);
+  std::vector<int> lines(view.groups.size());
+  for (const GroupLink& each : view.links) {
+    ++lines[static_cast<std::size_t>(each.from)];
+    ++lines[static_cast<std::size_t>(each.to)];
+  }
+  CHECK(std::find(lines.begin(), lines.end(), 0) == lines.end());
+}
