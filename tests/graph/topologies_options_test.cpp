@@ -43,9 +43,10 @@ std::string overview(const std::string& name) {
   const auto thousands = [](std::size_t weights) {
     return fmt::format("{},{:03}", weights / 1000, weights % 1000);
   };
+  const Violations violations = find_violations(graph);
   return fmt::format("| [{0}](#{0}) | {1} | {2} | {3} | {4} | {5} | {6} |\n", name,
                      graph.name(NodeId{1}) == "h0" ? "yes" : "no", graph.unit_count() - 784 - 1,
-                     levels(graph).back(), thousands(weight_count(graph)), find_violations(graph).size(),
+                     levels(graph).back(), thousands(weight_count(graph)), violations.nodes().size(),
                      thousands(weight_count(repaired.graph)));
 }
 

@@ -1,15 +1,11 @@
 // The program as a person runs it: exit codes, messages, files, signals.
-#include <fcntl.h>
 #include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <chrono>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <random>
-#include <sstream>
 #include <string>
 #include <thread>
 #include <vector>
@@ -18,64 +14,13 @@
 
 #include "lab/atomic_file.hpp"
 #include "lab/tensor_file.hpp"
+#include "lab/tool_process.hpp"
 #include "support/scratch_folder.hpp"
 
 using namespace hindsight::lab;
-using hindsight::testing::ScratchFolder;
+using namespace hindsight::testing;
 
 namespace {
-
-std::string content(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
-
-struct Ended {
-  int code = -1;  ///< minus the signal if one ended it
-  std::string said = {};
-};
-
-/// A run of the program with both outputs in a file.
-class Process {
- public:
-  Process(const std::vector<std::string>& arguments, std::string log, rlim_t largest_file = RLIM_INFINITY)
-      : log_(std::move(log)) {
-    std::vector<std::string> words{HINDSIGHT_TOOL};
-    words.insert(words.end(), arguments.begin(), arguments.end());
-    pid_ = fork();
-    REQUIRE(pid_ >= 0);
-    if (pid_ > 0) return;
-    const int out = open(log_.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
-    dup2(out, STDOUT_FILENO);
-    dup2(out, STDERR_FILENO);
-    if (largest_file != RLIM_INFINITY) {
-      const rlimit limit{largest_file, largest_file};
-      setrlimit(RLIMIT_FSIZE, &limit);
-      std::signal(SIGXFSZ, SIG_IGN);
-    }
-    std::vector<char*> pointers;
-    for (std::string& word : words) pointers.push_back(word.data());
-    pointers.push_back(nullptr);
-    execv(HINDSIGHT_TOOL, pointers.data());
-    _exit(127);
-  }
-  void send(int signal) const { kill(pid_, signal); }
-  Ended wait() const {
-    int status = 0;
-    waitpid(pid_, &status, 0);
-    return {WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status), content(log_)};
-  }
-
- private:
-  std::string log_;
-  pid_t pid_ = -1;
-};
-
-Ended run(const ScratchFolder& folder, const std::vector<std::string>& arguments) {
-  return Process(arguments, folder / "log").wait();
-}
 
 /// Everything of a checkpoint but how fast the run was.
 std::string numbers(const std::string& file) {
