@@ -28,7 +28,7 @@ std::vector<Row> validation();
 /// workspace and takes one step. For a process that does nothing else.
 std::size_t measure_memory(const std::string& kind, std::size_t edges);
 
-/// The peak memory of this process after it built a random DAG of a tenth as many nodes and validated it.
+/// The same for building a random DAG with a tenth as many nodes and validating it.
 std::size_t measure_validation_memory(std::size_t edges);
 
 }  // namespace hindsight::benchmarks
