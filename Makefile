@@ -114,5 +114,8 @@ format:
 clean:
 	rm -rf build
 
-pictures: setup
+pictures: tool
 	for picture in docs/pictures/*.dot; do dot -Tsvg $$picture -o $${picture%.dot}.svg; done
+	$(TOOL) draw examples/graphs/violation.dot -o docs/pictures/graph_file.svg
+	sed -n 's/^hindsight draw --topology \(\([a-z-]*\)[^ ]*\) .*/\1 \2/p' docs/topologies.md | \
+	  while read -r topology name; do $(TOOL) draw --topology $$topology -o docs/pictures/topology_$$name.svg; done

@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
-#include <hindsight/core/report.hpp>
 #include <hindsight/core/memory.hpp>
+#include <hindsight/core/report.hpp>
 #include <hindsight/graph/topology_options.hpp>
 #include <hindsight/graph/topology_sketch.hpp>
 

@@ -68,8 +68,8 @@ TEST_CASE("names of all sorts survive") {
   Graph graph;
   std::vector<NodeId> nodes{graph.input("two words", 3)};
   for (const char* name :
-       {"node",       "Graph", "strict",        "1st",         "42",     "-1.5", "a\"b", "back\\slash",
-        "ends in \\", "\\n",   "<b>",           "größe",       "日本",   "a->b", "{x}",  "[0]",
+       {"node",       "Graph", "strict",       "1st",         "42",     "-1.5", "a\"b", "back\\slash",
+        "ends in \\", "\\n",   "<b>",          "größe",       "日本",   "a->b", "{x}",  "[0]",
         "a;b,c=d",    "#",     "# no comment", "estimator:r", "reward", "kind"})
     nodes.push_back(graph.add(name, Bernoulli{}, {nodes.back()}));
   const RewardId odd = graph.reward("r \"1\"", {nodes.back()});
