@@ -82,7 +82,7 @@ $(DATA)/%:
 
 # Results are kept as they come; only what is missing runs.
 sweep: tool data
-	for name in paper zero_one; do \
+	for name in paper zero_one topologies; do \
 	  known=docs/results/$$name.jsonl.gz; \
 	  $(TOOL) sweep examples/lab/sweeps/$$name.toml --out .cache/results/$$name $$([ -f $$known ] && echo --known $$known) || exit; \
 	done

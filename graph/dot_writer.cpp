@@ -19,7 +19,12 @@ std::string id(std::string_view text) {
   std::string lower(text);
   std::transform(lower.begin(), lower.end(), lower.begin(),
                  [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
-  const bool is_number = !text.empty() && std::all_of(text.begin(), text.end(), is_digit);
+  const std::size_t point = std::min(text.find('.'), text.size());
+  const auto is_digits = [&](std::string_view part) {
+    return !part.empty() && std::all_of(part.begin(), part.end(), is_digit);
+  };
+  const bool is_number =
+      is_digits(text.substr(0, point)) && (point == text.size() || is_digits(text.substr(point + 1)));
   const bool is_word = !text.empty() && !is_digit(text[0]) &&
                        std::all_of(text.begin(), text.end(), is_bare) &&
                        std::find(keywords.begin(), keywords.end(), lower) == keywords.end();

@@ -6,7 +6,7 @@ cd "$(dirname "$0")/../.."
 tool=$1
 mkdir -p docs/results docs/pictures build
 
-for sweep in paper zero_one; do
+for sweep in paper zero_one topologies; do
   kept=docs/results/$sweep.jsonl.gz
   { [ ! -f $kept ] || gunzip -c $kept; find .cache/results/$sweep -name '*.json' -exec cat {} + 2> /dev/null || true; } > build/$sweep.all
   # A run that is there twice differs in its seconds at most: the first counts. Without a date, equal results are equal files.

@@ -75,6 +75,7 @@ Network classifier(Graph graph, int features, int classes) {
                              units, features));
   if (graph.reward_count() != 1)
     refuse_graph(fmt::format("it has {} rewards, not one", graph.reward_count()));
+  network.reward = {0};
   const auto reads = graph.reads(network.reward);
   if (reads.size() != 1)
     refuse_graph(fmt::format("its reward '{}' reads {} nodes, not the one that names the class",

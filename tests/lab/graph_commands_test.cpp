@@ -98,7 +98,7 @@ TEST_CASE("what if every node used one estimator: admissible, policy and bias ar
   CHECK(unknown.said.starts_with("error[option]: there is no estimator 'hcna'; did you mean 'hnca'?\n"));
 }
 
-TEST_CASE("strict mode checks inputs; a graph in which all holds has exit code 0") {
+TEST_CASE("strict mode checks inputs, and a graph in which all holds has exit code 0") {
   const ScratchFolder folder;
   const std::string net = write(folder, "net.edges", "x a\na b\nx b\n");
   CHECK(run(folder, {"validate", net}).code == 0);

@@ -141,6 +141,6 @@ TEST_CASE("a file that holds another run is not taken for this one") {
 
 TEST_CASE("refining needs what exploring found") {
   CHECK(refusal([] { refinement(tiny, {}); }) ==
-        "error[sweep-incomplete]: hnca with 1 hidden layers has not been explored\n"
+        "error[sweep-incomplete]: hnca with 1 hidden layer has not been explored\n"
         "  help: run the sweep again: finished runs are not repeated");
 }
