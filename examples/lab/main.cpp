@@ -18,6 +18,7 @@
 
 #include "lab/demo.hpp"
 #include "lab/figures.hpp"
+#include "lab/gradient_variance.hpp"
 #include "lab/graph_commands.hpp"
 #include "lab/interrupt.hpp"
 #include "lab/methods.hpp"
@@ -215,6 +216,41 @@ Command add_draw(CLI::App& app) {
   };
 }
 
+Command add_variance(CLI::App& app) {
+  struct Given {
+    VarianceOptions options;
+    std::string data = "mnist", graph;
+  };
+  auto given = std::make_shared<Given>();
+  VarianceOptions& options = given->options;
+  CLI::App* command = app.add_subcommand(
+      "variance",
+      "how the gradients of HNCA and REINFORCE scatter, level by level, at parameters learned by HNCA");
+  command->add_option("--data", given->data, "as for train")->capture_default_str();
+  command->add_option("--hidden", options.network.hidden, "as for train")
+      ->delimiter(',')
+      ->check(in(1, 1000000));
+  command->add_option("--graph", given->graph, "as for train");
+  command->add_option("--topology", options.network.topology, "as for train");
+  command->add_option("--lr", options.training.rate, "learning rate of the training before")
+      ->capture_default_str();
+  command->add_option("--epochs", options.epochs, "of that training")
+      ->check(in(0, most_epochs))
+      ->capture_default_str();
+  command->add_option("--batch", options.training.batch, "samples per gradient")
+      ->check(in(1, 1 << 20))
+      ->capture_default_str();
+  command->add_option("--batches", options.batches, "gradients to compare")
+      ->check(in(2, 100000000))
+      ->capture_default_str();
+  command->add_option("--seed", options.training.seed, "of everything")->capture_default_str();
+  return [given] {
+    if (!given->graph.empty()) given->options.network.graph = to_dot(read_graph(given->graph));
+    fmt::print("{}", to_table(gradient_variance(given->options, load_dataset(given->data))));
+    return 0;
+  };
+}
+
 Command add_plot(CLI::App& app) {
   struct Given {
     std::filesystem::path results, out = "figure";
@@ -286,7 +322,7 @@ int run(int argc, char** argv) {
   const std::vector<std::pair<std::string, Command>> commands{
       {"train", add_train(app)}, {"sweep", add_sweep(app)},       {"plot", add_plot(app)},
       {"demo", add_demo(app)},   {"validate", add_validate(app)}, {"reduce", add_reduce(app)},
-      {"draw", add_draw(app)}};
+      {"draw", add_draw(app)},   {"variance", add_variance(app)}};
   std::vector<std::string> names;
   for (const auto& command : commands) names.push_back(command.first);
   if (argc > 1 && argv[1][0] != '-' && std::find(names.begin(), names.end(), argv[1]) == names.end())

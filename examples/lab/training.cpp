@@ -35,6 +35,13 @@ bool is_divergence(const Error& problem) {
   return !said.empty() && std::find(codes.begin(), codes.end(), said.front().code) != codes.end();
 }
 
+void reward_right_classes(MatrixView<const Outcome> chosen, std::span<const int> labels,
+                          std::vector<float>& rewards) {
+  rewards.resize(labels.size());
+  for (std::size_t i = 0; i < labels.size(); ++i)
+    rewards[i] = chosen(static_cast<std::ptrdiff_t>(i)) == labels[i] ? 1.0F : 0.0F;
+}
+
 Training::Training(const Network& network, const Dataset& data, const TrainingOptions& options)
     : network_(network),
       data_(data),
@@ -50,18 +57,15 @@ Training::Training(const Network& network, const Dataset& data, const TrainingOp
 void Training::step() {
   batches_.next();
   model_.forward(run_, {{network_.input, batches_.pixels()}});
-  const MatrixView<const Outcome> chosen = run_.outcomes(network_.output);
-  const std::span<const int> labels = batches_.labels();
-  for (std::size_t i = 0; i < labels.size(); ++i) {
-    rewards_[i] = chosen(static_cast<std::ptrdiff_t>(i)) == labels[i] ? 1.0F : 0.0F;
-    reward_sum_ += static_cast<double>(rewards_[i]);
-  }
-  model_.backward(run_, {{network_.reward, std::span(rewards_).first(labels.size())}});
+  reward_right_classes(run_.outcomes(network_.output), batches_.labels(), rewards_);
+  for (const float reward : rewards_) reward_sum_ += static_cast<double>(reward);
+  model_.backward(run_, {{network_.reward, rewards_}});
   std::visit([&](auto& optimizer) { optimizer.step(model_.parameters(), run_.gradient()); }, optimizer_);
 }
 
 std::uint64_t Training::samples_of_epoch() const {
-  const std::uint64_t all = static_cast<std::uint64_t>(batches_.position().batch) * rewards_.size();
+  const std::uint64_t all =
+      static_cast<std::uint64_t>(batches_.position().batch) * static_cast<std::uint64_t>(run_.capacity());
   return std::min(all, static_cast<std::uint64_t>(data_.train.count()));
 }
 

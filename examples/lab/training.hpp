@@ -30,6 +30,10 @@ struct TestAccuracy {
   double mean = 0;     ///< the likeliest class, its probability averaged over the passes
 };
 
+/// One reward per sample: 1 where the class that the network chose is right.
+void reward_right_classes(MatrixView<const Outcome> chosen, std::span<const int> labels,
+                          std::vector<float>& rewards);
+
 /// What one epoch came to.
 struct EpochMetrics {
   double train_reward = 0;           ///< mean over the epoch's samples, as they were drawn
