@@ -41,6 +41,9 @@ inline Report validate(const Graph& graph, const ValidateOptions& options = {}) 
   return validate(graph, standard_catalogue(), options);
 }
 
+inline Graph parse_graph(std::string_view text, GraphFormat format, const std::string& name = "graph") {
+  return parse_graph(text, format, standard_catalogue(), name);
+}
 inline Graph read_graph(const std::filesystem::path& file) { return read_graph(file, standard_catalogue()); }
 inline std::string to_dot(const Graph& graph) { return to_dot(graph, standard_catalogue()); }
 

@@ -11,6 +11,7 @@
 
 #include <hindsight/core/nearest_name.hpp>
 #include <hindsight/core/report.hpp>
+#include <hindsight/core/terminal_text.hpp>
 
 namespace hindsight {
 namespace {
@@ -34,10 +35,8 @@ std::optional<Number> parse(std::string_view text) {
 
 [[noreturn]] void refuse_value(std::string_view name, std::string_view value, const std::string& wanted,
                                const std::string& example) {
-  constexpr std::size_t shown = 60;
   refuse({.code = "bad-attribute",
-          .message = fmt::format("{}=\"{}{}\" is not {}", name, value.substr(0, shown),
-                                 value.size() > shown ? "…" : "", wanted),
+          .message = fmt::format("{}=\"{}\" is not {}", name, shortened(value), wanted),
           .help = {example}});
 }
 
@@ -60,6 +59,13 @@ const std::string* Attributes::find(std::string_view name) const {
   const auto found =
       std::find_if(entries_.begin(), entries_.end(), [&](const auto& entry) { return entry.first == name; });
   return found == entries_.end() ? nullptr : &found->second;
+}
+
+std::string lower_case(std::string_view text) {
+  std::string lower(text);
+  for (char& c : lower)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  return lower;
 }
 
 std::string to_text(std::span<const double> values) { return fmt::format("{}", fmt::join(values, ",")); }
@@ -123,10 +129,10 @@ std::vector<double> AttributeReader::numbers(std::string_view name) {
 void AttributeReader::refuse_others(const std::function<bool(std::string_view)>& ignored) const {
   for (const auto& [name, value] : attributes_) {
     if (std::find(asked_.begin(), asked_.end(), name) != asked_.end() || ignored(name)) continue;
-    refuse({.code = "unknown-attribute",
-            .message =
-                fmt::format("nothing here is called '{}'{}", name.substr(0, 60), did_you_mean(name, asked_)),
-            .help = {fmt::format("what is understood here: {}", fmt::join(asked_, ", "))}});
+    refuse(
+        {.code = "unknown-attribute",
+         .message = fmt::format("nothing here is called '{}'{}", shortened(name), did_you_mean(name, asked_)),
+         .help = {fmt::format("what is understood here: {}", fmt::join(asked_, ", "))}});
   }
 }
 

@@ -21,6 +21,8 @@ class Attributes {
   const std::string* find(std::string_view name) const;
 
   bool empty() const { return entries_.empty(); }
+  std::size_t size() const { return entries_.size(); }
+  bool operator==(const Attributes&) const = default;
   auto begin() const { return entries_.begin(); }
   auto end() const { return entries_.end(); }
 
@@ -28,6 +30,8 @@ class Attributes {
   std::vector<std::pair<std::string, std::string>> entries_;
 };
 
+/// Letters of ASCII alone.
+std::string lower_case(std::string_view text);
 /// Numbers so that reading them gives the same bits: "-1,1".
 std::string to_text(std::span<const double> values);
 /// Numbers between commas. Throws Error (bad-attribute) that calls them by `name`.

@@ -12,12 +12,6 @@ std::string without_blanks(std::string_view text) {
   return kept;
 }
 
-std::string lower_case(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
-  return text;
-}
-
 }  // namespace
 
 Catalogue& Catalogue::offer(AnyEstimator estimator) {
@@ -31,7 +25,7 @@ Catalogue& Catalogue::prefer(AnyEstimator estimator) {
 }
 
 Catalogue& Catalogue::know(NodeKind kind) {
-  kind.name = lower_case(std::move(kind.name));
+  kind.name = lower_case(kind.name);
   kinds_.push_back(std::move(kind));
   return *this;
 }
@@ -51,7 +45,7 @@ std::vector<std::string> Catalogue::estimator_names() const {
 }
 
 const NodeKind* Catalogue::kind(std::string_view name) const {
-  const std::string wanted = lower_case(std::string(name));
+  const std::string wanted = lower_case(name);
   const auto found =
       std::find_if(kinds_.begin(), kinds_.end(), [&](const NodeKind& kind) { return kind.name == wanted; });
   return found == kinds_.end() ? nullptr : &*found;

@@ -6,6 +6,12 @@
 
 namespace hindsight {
 
+std::string shortened(std::string_view text, std::size_t bytes) {
+  if (text.size() <= bytes) return std::string(text);
+  while (bytes > 0 && (static_cast<unsigned char>(text[bytes]) & 0xC0U) == 0x80U) --bytes;
+  return std::string(text.substr(0, bytes)) + "…";
+}
+
 std::size_t display_width(std::string_view text) {
   return static_cast<std::size_t>(std::count_if(
       text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
@@ -33,7 +39,7 @@ std::string TerminalText::severe(Severity severity, std::string_view text) const
 }
 
 /// A long route is shown by its ends.
-Route shortened(const Route& route) {
+static Route ends_of(const Route& route) {
   constexpr std::ptrdiff_t shown = 5;
   if (route.size() <= 2 * shown + 2) return route;
   Route ends(route.begin(), route.begin() + shown);
@@ -44,7 +50,7 @@ Route shortened(const Route& route) {
 
 std::string TerminalText::routes(const std::vector<Route>& all_routes) const {
   std::vector<Route> routes;
-  for (const Route& route : all_routes) routes.push_back(shortened(route));
+  for (const Route& route : all_routes) routes.push_back(ends_of(route));
   const auto width = [](const Route& route) {
     std::size_t columns = 0;
     for (const std::string& name : route) columns += display_width(name) + 3;

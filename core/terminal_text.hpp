@@ -28,6 +28,8 @@ class TerminalText {
   Colours colours_;
 };
 
+/// The text, or its beginning of at most that many bytes with an ellipsis; cut between characters.
+std::string shortened(std::string_view text, std::size_t bytes = 60);
 /// Columns a text takes on the screen: code points, not bytes.
 std::size_t display_width(std::string_view text);
 /// The text, filled with blanks on the right to `width` columns.

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include <hindsight/core/terminal_text.hpp>
 #include <hindsight/graph/dot_tokens.hpp>
 #include <hindsight/graph/graph_draft.hpp>
 
@@ -94,15 +95,15 @@ class DotReader {
     if (chain.size() > 1)
       join(chain, attributes, first.line);
     else if (!is_group)
-      for (const auto& [name, value] : attributes)
-        draft_.attributes_of(chain.front().front()).set(name, value);
+      draft_.describe(chain.front().front(), attributes, first.line);
   }
 
   void join(const std::vector<std::vector<std::uint32_t>>& chain, const Attributes& attributes,
             std::size_t line) {
+    const std::uint32_t kept = draft_.keep(attributes, line);
     for (std::size_t i = 0; i + 1 < chain.size(); ++i)
       for (const std::uint32_t from : chain[i])
-        for (const std::uint32_t to : chain[i + 1]) draft_.add_edge(from, to, line, attributes);
+        for (const std::uint32_t to : chain[i + 1]) draft_.add_edge(from, to, line, kept);
   }
 
   /// One end of an edge: a node, or all nodes of a group.
@@ -113,7 +114,7 @@ class DotReader {
     const std::string name = tokens_.expect_id("the name of a node");
     while (tokens_.accept(":")) tokens_.expect_id("the name of a port");
     const auto [node, fresh] = draft_.node(name, line);
-    if (fresh) draft_.attributes_of(node) = scope.node;
+    if (fresh) draft_.describe(node, scope.node, line);
     scope.members.push_back(node);
     return {node};
   }
@@ -137,7 +138,8 @@ class DotReader {
       while (!tokens_.accept("]")) {
         const std::string name = tokens_.expect_id("the name of an attribute or ']'");
         // Graphviz takes a name alone for one that is true.
-        attributes.set(name, tokens_.accept("=") ? tokens_.expect_id("a value") : "true");
+        const std::size_t line = tokens_.next().line;
+        draft_.note(attributes, name, tokens_.accept("=") ? tokens_.expect_id("a value") : "true", line);
         if (!tokens_.accept(",")) tokens_.accept(";");
       }
   }
@@ -148,7 +150,7 @@ class DotReader {
         draft_.refuse_at(line,
                          {.code = "unknown-attribute",
                           .message = fmt::format("a graph has no attribute '{}'; nodes and edges have some",
-                                                 name.substr(0, 60)),
+                                                 shortened(name)),
                           .help = {"h [kind=bernoulli units=64];"}});
   }
 

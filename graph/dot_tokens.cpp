@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include <hindsight/core/terminal_text.hpp>
+
 namespace hindsight {
 namespace {
 
@@ -15,14 +17,23 @@ bool is_letter(char c) {
 }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_blank(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
-char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+/// Of the number that the text begins with; 0: there is none.
+std::size_t number_length(std::string_view text) {
+  std::size_t end = text.starts_with('-') ? 1 : 0, digits = 0;
+  const auto pass_digits = [&] {
+    for (; end < text.size() && is_digit(text[end]); ++end) ++digits;
+  };
+  pass_digits();
+  if (end < text.size() && text[end] == '.') {
+    ++end;
+    pass_digits();
+  }
+  return digits > 0 ? end : 0;
+}
 
 }  // namespace
 
-bool DotToken::is_keyword(std::string_view word) const {
-  return is_bare && std::equal(text.begin(), text.end(), word.begin(), word.end(),
-                               [](char a, char b) { return lower(a) == b; });
-}
+bool DotToken::is_keyword(std::string_view word) const { return is_bare && lower_case(text) == word; }
 
 DotToken DotTokens::take() {
   DotToken taken = std::move(token_);
@@ -54,7 +65,7 @@ std::string DotTokens::expect_id(std::string_view what) {
 void DotTokens::refuse_next(const std::string& wanted) const {
   const std::string found = token_.kind == DotToken::Kind::end
                                 ? "the file ends"
-                                : fmt::format("here is '{}'", token_.text.substr(0, 40));
+                                : fmt::format("here is '{}'", shortened(token_.text));
   draft_.refuse_at(token_.line, {.code = "file-syntax",
                                  .message = fmt::format("{} is expected, but {}", wanted, found),
                                  .help = {"digraph net { x [kind=input units=784]; x -> h; }"}});
@@ -106,9 +117,8 @@ void DotTokens::advance() {
   if (is_letter(first)) {
     token_.is_bare = true;
     while (end < text_.size() && (is_letter(text_[end]) || is_digit(text_[end]))) ++end;
-  } else if (is_digit(first) || first == '.' || first == '-') {
-    if (first == '-') ++end;
-    while (end < text_.size() && (is_digit(text_[end]) || text_[end] == '.')) ++end;
+  } else {
+    end += number_length(text_.substr(place_));
   }
   if (end == place_)
     draft_.refuse_at(line_, {.code = "file-syntax",

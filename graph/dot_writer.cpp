@@ -16,9 +16,7 @@ std::string id(std::string_view text) {
   const auto is_bare = [&](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || is_digit(c);
   };
-  std::string lower(text);
-  std::transform(lower.begin(), lower.end(), lower.begin(),
-                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+  const std::string lower = lower_case(text);
   const std::size_t point = std::min(text.find('.'), text.size());
   const auto is_digits = [&](std::string_view part) {
     return !part.empty() && std::all_of(part.begin(), part.end(), is_digit);

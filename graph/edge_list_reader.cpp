@@ -3,19 +3,31 @@
 
 #include <fmt/format.h>
 
+#include <hindsight/core/terminal_text.hpp>
+
 #include <hindsight/graph/graph_draft.hpp>
 
 namespace hindsight {
 namespace {
 
-std::vector<std::string_view> words_of(std::string_view line) {
+struct Words {
+  std::vector<std::string_view> list;
+  bool has_arrow = false;
+};
+
+Words words_of(std::string_view line) {
   constexpr std::string_view separators = " \t\r,;";
-  std::vector<std::string_view> words;
+  Words words;
   while (true) {
     line.remove_prefix(std::min(line.find_first_not_of(separators), line.size()));
     if (line.empty()) return words;
-    const std::size_t end = std::min(line.find_first_of(separators), line.size());
-    if (line.substr(0, end) != "->") words.push_back(line.substr(0, end));
+    if (line.starts_with("->")) {
+      words.has_arrow = true;
+      line.remove_prefix(2);
+      continue;
+    }
+    const std::size_t end = std::min({line.find_first_of(separators), line.find("->"), line.size()});
+    words.list.push_back(line.substr(0, end));
     line.remove_prefix(end);
   }
 }
@@ -44,7 +56,7 @@ GraphDraft read_edge_list(std::string_view text, const std::string& file) {
     const std::size_t end = std::min(text.find('\n'), text.size());
     const std::string_view row = text.substr(0, end);
     text.remove_prefix(std::min(end + 1, text.size()));
-    const std::vector<std::string_view> words = words_of(row);
+    const auto [words, has_arrow] = words_of(row);
     if (words.empty() || words[0].starts_with('#') || words[0].starts_with('%') || words[0].starts_with("//"))
       continue;
     const bool heading = is_first && is_heading(words);
@@ -55,8 +67,13 @@ GraphDraft read_edge_list(std::string_view text, const std::string& file) {
                       {.code = "file-syntax",
                        .message = fmt::format("a line of an edge list is a parent and a child, but here "
                                               "are {} words, the third of them '{}'",
-                                              words.size(), words[2].substr(0, 40)),
+                                              words.size(), shortened(words[2])),
                        .help = {"a b", "or a file that begins with 'digraph'"}});
+    if (has_arrow && words.size() < 2)
+      draft.refuse_at(line, {.code = "file-syntax",
+                             .message = fmt::format("an arrow joins two names, but here is only '{}'",
+                                                    shortened(words[0])),
+                             .help = {"a -> b"}});
     const std::uint32_t from = draft.node(words[0], line).node;
     if (words.size() > 1) draft.add_edge(from, draft.node(words[1], line).node, line);
   }

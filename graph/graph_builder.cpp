@@ -11,6 +11,7 @@
 #include <fmt/ranges.h>
 
 #include <hindsight/core/nearest_name.hpp>
+#include <hindsight/core/terminal_text.hpp>
 #include <hindsight/graph/graph_draft.hpp>
 
 namespace hindsight {
@@ -38,7 +39,7 @@ Pattern::Pairs to_pairs(const std::string& text) {
     }
     refuse({.code = "bad-attribute",
             .message = fmt::format("the pattern holds '{}', which is no pair of units",
-                                   std::string(at, std::find_if(at, end, separates)).substr(0, 40)),
+                                   shortened({at, std::find_if(at, end, separates)})),
             .help = {"pattern=\"0>1 0>5\"   // unit of the parent > unit of the child"}});
   }
 }
@@ -133,7 +134,8 @@ class Builder {
   }
 
   void drop_repeated_edges() {
-    std::vector<std::uint32_t> listed_by(draft_.nodes().size(), 0), first_line(draft_.nodes().size(), 0);
+    std::vector<std::uint32_t> listed_by(draft_.nodes().size(), 0);
+    std::vector<std::size_t> kept_as(draft_.nodes().size(), 0);
     std::size_t kept = 0, first = 0;
     for (std::uint32_t child = 0; child + 1 < begin_.size(); ++child) {
       const std::size_t last = begin_[child + 1];
@@ -141,15 +143,16 @@ class Builder {
         const GraphDraft::Edge edge = edges_[e];
         if (listed_by[edge.from] != child + 1) {
           listed_by[edge.from] = child + 1;
-          first_line[edge.from] = edge.line;
+          kept_as[edge.from] = kept;
           edges_[kept++] = edge;
-        } else if (!draft_.merges_repeated_edges()) {
+        } else if (!draft_.merges_repeated_edges() ||
+                   draft_.attributes(edge) != draft_.attributes(edges_[kept_as[edge.from]])) {
           draft_.refuse_at(
               edge.line,
               {.code = "duplicate-edge",
                .node = *node(child).name,
                .message = fmt::format("the edge {} → {} is there already, in line {}", *node(edge.from).name,
-                                      *node(child).name, first_line[edge.from]),
+                                      *node(child).name, edges_[kept_as[edge.from]].line),
                .help = {"list each edge once; pattern=\"0>1 0>5\" joins any set of units"}});
         }
       }
@@ -164,7 +167,7 @@ class Builder {
     for (std::uint32_t i = 0; i < is_reward_.size(); ++i) {
       const std::string* const kind = node(i).attributes.find("kind");
       is_plain_ = is_plain_ && !kind;
-      is_reward_[i] = kind && *kind == "reward";
+      is_reward_[i] = kind && lower_case(*kind) == "reward";
     }
     for (const GraphDraft::Edge& edge : edges_)
       if (is_reward_[edge.from])
@@ -242,7 +245,7 @@ class Builder {
     at_line(given.line, *given.name, [&] {
       AttributeReader reader(given.attributes);
       const bool is_source = into(index).empty();
-      const std::string kind = reader.text("kind", is_source ? "input" : "bernoulli");
+      const std::string kind = lower_case(reader.text("kind", is_source ? "input" : "bernoulli"));
       reader.has("estimator");
       std::optional<AnyNode> made;
       int inputs = 0;
@@ -267,7 +270,7 @@ class Builder {
     std::vector<std::string> known{"input", "reward"};
     for (const NodeKind& offered : catalogue_.kinds()) known.push_back(offered.name);
     refuse({.code = "unknown-kind",
-            .message = fmt::format("there is no kind of node called '{}'{}", kind.substr(0, 60),
+            .message = fmt::format("there is no kind of node called '{}'{}", shortened(kind),
                                    did_you_mean(kind, known)),
             .help = {fmt::format("kind one of: {}", fmt::join(known, ", "))}});
   }
@@ -295,7 +298,13 @@ class Builder {
       refuse_others(reader);
       std::vector<NodeId> reads;
       for (const GraphDraft::Edge& edge : into(index)) {
-        refuse_others(AttributeReader(draft_.attributes(edge)));
+        if (!draft_.attributes(edge).empty() && draft_.strangers() == GraphDraft::Strangers::refused)
+          draft_.refuse_at(
+              edge.line, {.code = "unknown-attribute",
+                          .node = *given.name,
+                          .message = fmt::format("an edge into a reward has no attributes, but here is '{}'",
+                                                 shortened(draft_.attributes(edge).begin()->first)),
+                          .help = {"leave it out; a reward reads all units of its nodes"}});
         reads.push_back(ids_[edge.from]);
       }
       rewards_.emplace(*given.name, graph_.reward(*given.name, std::move(reads)));
@@ -335,7 +344,7 @@ class Builder {
     std::vector<std::string> known = catalogue_.estimator_names();
     known.emplace_back("auto");
     refuse({.code = "unknown-estimator",
-            .message = fmt::format("there is no estimator called '{}'{}", name.substr(0, 60),
+            .message = fmt::format("there is no estimator called '{}'{}", shortened(name),
                                    did_you_mean(name, known)),
             .help = {fmt::format("estimator one of: {}", fmt::join(known, ", "))}});
   }

@@ -23,6 +23,11 @@ class GraphDraft {
   /// A short file can ask for any number of edges: {a b c} -> {d e f}.
   static constexpr std::size_t most_edges = 50'000'000;
 
+  /// Of one node or edge.
+  static constexpr std::size_t most_attributes = 1000;
+  /// Of all attributes together: defaults are kept once per node they hold for.
+  static constexpr std::size_t most_attribute_bytes = std::size_t{1} << 30;
+
   struct Node {
     const std::string* name = nullptr;
     std::uint32_t line = 0;
@@ -58,19 +63,29 @@ class GraphDraft {
   Found node(std::string_view name, std::size_t line);
   /// None: there is no such node.
   const std::uint32_t* find(std::string_view name) const;
-  Attributes& attributes_of(std::uint32_t node) { return nodes_[node].attributes; }
-  void add_edge(std::uint32_t from, std::uint32_t to, std::size_t line, const Attributes& attributes = {});
+  const Attributes& attributes_of(std::uint32_t node) const { return nodes_[node].attributes; }
+  /// Adds to what the node has; later values win.
+  void describe(std::uint32_t node, const Attributes& attributes, std::size_t line);
+  /// Of one or more edges, to be passed to add_edge.
+  std::uint32_t keep(const Attributes& attributes, std::size_t line);
+  void add_edge(std::uint32_t from, std::uint32_t to, std::size_t line, std::uint32_t attributes = 0);
+
+  /// Sets an attribute as a file has it: those of Graphviz are left out, and too many are refused.
+  void note(Attributes& attributes, const std::string& name, std::string value, std::size_t line) const;
 
   /// Throws the diagnostic with the file and the line as its place.
   [[noreturn]] void refuse_at(std::size_t line, Diagnostic diagnostic) const;
 
  private:
+  void count_bytes(const Attributes& attributes, std::size_t line);
+
   std::string file_;
   Strangers strangers_;
   bool merges_ = false;
   std::vector<Node> nodes_;
   std::vector<Edge> edges_;
   std::vector<Attributes> edge_attributes_{1};
+  std::size_t attribute_bytes_ = 0;
   std::unordered_map<std::string, std::uint32_t> index_;
 };
 

@@ -14,6 +14,7 @@
 namespace hindsight {
 namespace {
 
+constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
 constexpr std::size_t largest_file = std::size_t{1} << 30;
 
 /// The length of the UTF-8 sequence at the beginning of the text; 0: there is none.
@@ -86,6 +87,7 @@ GraphFormat format_of(const std::filesystem::path& file, std::string_view text) 
   if (is_one_of({".dot", ".gv"})) return GraphFormat::dot;
   if (is_one_of({".graphml", ".xml"})) return GraphFormat::graphml;
   if (is_one_of({".edges", ".edgelist", ".txt", ".csv", ".tsv"})) return GraphFormat::edge_list;
+  text.remove_prefix(text.starts_with(byte_order_mark) ? byte_order_mark.size() : 0);
   text.remove_prefix(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
   if (text.starts_with('<')) return GraphFormat::graphml;
   for (const char* const word : {"digraph", "strict", "graph", "//", "/*"})
@@ -95,7 +97,7 @@ GraphFormat format_of(const std::filesystem::path& file, std::string_view text) 
 
 Graph parse_graph(std::string_view text, GraphFormat format, const Catalogue& catalogue,
                   const std::string& name) {
-  if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
+  text.remove_prefix(text.starts_with(byte_order_mark) ? byte_order_mark.size() : 0);
   check_encoding(text, name);
   switch (format) {
     case GraphFormat::dot:

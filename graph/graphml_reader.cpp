@@ -6,11 +6,14 @@
 #include <optional>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include <expat.h>
 
 #include <fmt/format.h>
+
+#include <hindsight/core/terminal_text.hpp>
 
 #include <hindsight/graph/graph_draft.hpp>
 
@@ -33,7 +36,7 @@ class GraphmlReader {
         });
     XML_SetCharacterDataHandler(parser, [](void* self, const char* text, int length) {
       auto& reader = *static_cast<GraphmlReader*>(self);
-      if (reader.data_key_) reader.data_.append(text, static_cast<std::size_t>(length));
+      if (reader.data_key_ || reader.in_default_) reader.data_.append(text, static_cast<std::size_t>(length));
     });
   }
 
@@ -49,11 +52,16 @@ class GraphmlReader {
       text.remove_prefix(count);
     }
     if (!has_graph_) refuse_here("the file holds no <graph>");
+    apply_defaults();
     join();
     return std::move(draft_);
   }
 
  private:
+  struct Key {
+    std::string name, domain;
+    std::optional<std::string> otherwise;
+  };
   struct NamedEdge {
     std::string from, to;
     std::size_t line;
@@ -96,9 +104,15 @@ class GraphmlReader {
       has_graph_ = true;
       is_directed_ = value(attributes, "edgedefault").value_or("directed") == "directed";
     } else if (element == "key") {
-      keys_[required(name, attributes, "id")] = value(attributes, "attr.name").value_or("");
+      key_ = &keys_[required(name, attributes, "id")];
+      *key_ = {.name = value(attributes, "attr.name").value_or(""),
+               .domain = value(attributes, "for").value_or("all"),
+               .otherwise = {}};
     } else if (element == "node") {
-      node_ = draft_.node(required(name, attributes, "id"), line()).node;
+      const std::string id = required(name, attributes, "id");
+      const auto [node, fresh] = draft_.node(id, line());
+      if (!fresh) refuse_here(fmt::format("the node '{}' is there already", shortened(id)));
+      node_ = node;
     } else if (element == "edge") {
       const auto directed = value(attributes, "directed");
       if (directed ? *directed != "true" && *directed != "1" : !is_directed_)
@@ -106,6 +120,9 @@ class GraphmlReader {
       edges_.push_back(
           {required(name, attributes, "source"), required(name, attributes, "target"), line(), {}});
       in_edge_ = true;
+    } else if (element == "default" && key_) {
+      in_default_ = true;
+      data_.clear();
     } else if (element == "data") {
       data_key_ = required(name, attributes, "key");
       data_.clear();
@@ -118,14 +135,36 @@ class GraphmlReader {
     const std::string_view element = name;
     if (element == "node") node_.reset();
     if (element == "edge") in_edge_ = false;
+    if (element == "key") key_ = nullptr;
+    if (element == "default" && std::exchange(in_default_, false)) key_->otherwise = data_;
     if (element != "data" || !data_key_) return;
     const auto key = keys_.find(*data_key_);
     data_key_.reset();
-    if (key == keys_.end() || key->second.empty()) return;
+    if (key == keys_.end() || key->second.name.empty()) return;
+    Attributes one;
+    one.set(key->second.name, data_);
     if (in_edge_)
-      edges_.back().attributes.set(key->second, data_);
+      draft_.note(edges_.back().attributes, key->second.name, data_, line());
     else if (node_)
-      draft_.attributes_of(*node_).set(key->second, data_);
+      draft_.describe(*node_, one, line());
+  }
+
+  /// What keys say of all nodes or edges that say nothing themselves.
+  void apply_defaults() {
+    for (const auto& [id, key] : keys_) {
+      if (!key.otherwise || key.name.empty()) continue;
+      if (key.domain == "node" || key.domain == "all")
+        for (std::uint32_t node = 0; node < draft_.nodes().size(); ++node)
+          if (!draft_.attributes_of(node).find(key.name)) {
+            Attributes one;
+            one.set(key.name, *key.otherwise);
+            draft_.describe(node, one, draft_.nodes()[node].line);
+          }
+      if (key.domain == "edge" || key.domain == "all")
+        for (NamedEdge& edge : edges_)
+          if (!edge.attributes.find(key.name))
+            draft_.note(edge.attributes, key.name, *key.otherwise, edge.line);
+    }
   }
 
   /// Edges may come before their nodes.
@@ -134,12 +173,12 @@ class GraphmlReader {
       if (const std::uint32_t* found = draft_.find(name)) return *found;
       draft_.refuse_at(line,
                        {.code = "file-syntax",
-                        .message = fmt::format("an edge names '{}', which is no <node>", name.substr(0, 60)),
-                        .help = {fmt::format("<node id=\"{}\"/>", name.substr(0, 60))}});
+                        .message = fmt::format("an edge names '{}', which is no <node>", shortened(name)),
+                        .help = {fmt::format("<node id=\"{}\"/>", shortened(name))}});
     };
     for (const NamedEdge& edge : edges_) {
       const std::uint32_t from = end_of(edge.from, edge.line), to = end_of(edge.to, edge.line);
-      draft_.add_edge(from, to, edge.line, edge.attributes);
+      draft_.add_edge(from, to, edge.line, draft_.keep(edge.attributes, edge.line));
     }
   }
 
@@ -149,7 +188,9 @@ class GraphmlReader {
   std::optional<std::uint32_t> node_;
   std::optional<std::string> data_key_;
   std::string data_;
-  std::map<std::string, std::string> keys_;
+  std::map<std::string, Key> keys_;
+  Key* key_ = nullptr;  ///< whose element is open
+  bool in_default_ = false;
   std::vector<NamedEdge> edges_;
   std::exception_ptr problem_;
 };
@@ -158,7 +199,7 @@ class GraphmlReader {
 
 GraphDraft read_graphml(std::string_view text, const std::string& file) {
   const std::unique_ptr<std::remove_pointer_t<XML_Parser>, void (*)(XML_Parser)> parser(
-      XML_ParserCreate(nullptr), XML_ParserFree);
+      XML_ParserCreate("UTF-8"), XML_ParserFree);
   if (!parser) throw std::bad_alloc();
   return GraphmlReader(file, parser.get()).run(text);
 }

@@ -16,15 +16,19 @@ std::size_t index(NodeId node) { return static_cast<std::size_t>(node.index); }
 
 /// With every deterministic node all that it joins: whether an edge of it can go depends on those.
 void complete(const Graph& graph, std::vector<bool>& nodes) {
-  for (bool grown = true; grown;) {
+  bool grown = true;
+  const auto visit = [&](int i) {
+    for (const Graph::Parent& parent : graph.parents({i})) {
+      const bool parent_is_in = nodes[index(parent.node)], child_is_in = nodes[index({i})];
+      if (parent_is_in == child_is_in) continue;
+      if (!graph.is_deterministic(parent_is_in ? parent.node : NodeId{i})) continue;
+      nodes[index(parent.node)] = nodes[index({i})] = grown = true;
+    }
+  };
+  while (grown) {  // down and up again: a chain takes one pass in either direction
     grown = false;
-    for (int i = 0; i < graph.node_count(); ++i)
-      for (const Graph::Parent& parent : graph.parents({i})) {
-        const bool parent_is_in = nodes[index(parent.node)], child_is_in = nodes[index({i})];
-        if (parent_is_in == child_is_in) continue;
-        if (!graph.is_deterministic(parent_is_in ? parent.node : NodeId{i})) continue;
-        nodes[index(parent.node)] = nodes[index({i})] = grown = true;
-      }
+    for (int i = 0; i < graph.node_count(); ++i) visit(i);
+    for (int i = graph.node_count() - 1; i >= 0; --i) visit(i);
   }
 }
 
@@ -241,17 +245,19 @@ class Rewriter {
       if (parted)
         remainder.edges.emplace_back(parent, Pattern::pairs(std::move(left[place])));
       else
-        remainder.edges.emplace_back(
-            parent, sparse ? Pattern::pairs(pairs_of(*parents[place].connectivity)) : Pattern::dense());
+        remainder.edges.emplace_back(parent,
+                                     sparse ? pattern_of(*parents[place].connectivity) : Pattern::dense());
     }
     return remainder;
   }
 
-  static Pattern::Pairs pairs_of(const Connectivity& wiring) {
+  /// Units keep their numbers, so what was drawn is drawn again.
+  static Pattern pattern_of(const Connectivity& wiring) {
+    if (const auto& drawn = wiring.drawn_from()) return Pattern::random(drawn->density, drawn->seed);
     Pattern::Pairs pairs;
     for (int unit = 0; unit < wiring.child_units(); ++unit)
       for (const int read : wiring.parents_of(unit)) pairs.emplace_back(read, unit);
-    return pairs;
+    return Pattern::pairs(std::move(pairs));
   }
 
   void restore(NodeId node) {

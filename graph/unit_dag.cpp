@@ -1,5 +1,7 @@
 #include <hindsight/graph/unit_dag.hpp>
 
+#include <hindsight/core/memory.hpp>
+
 namespace hindsight {
 
 UnitDag expand(const Graph& graph, const std::vector<bool>& wanted, DenseEdges dense_edges) {
@@ -11,6 +13,21 @@ UnitDag expand(const Graph& graph, const std::vector<bool>& wanted, DenseEdges d
       if (wanted[i])
         for (const Graph::Parent& parent : graph.parents({static_cast<int>(i)}))
           if (!parent.connectivity) is_read_densely[static_cast<std::size_t>(parent.node.index)] = true;
+
+  double bytes = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    if (!wanted[i]) continue;
+    constexpr double bytes_per_unit = 40, bytes_per_edge = 24;  // with what is kept beside them afterwards
+    const double size = graph.shape({static_cast<int>(i)}).units;
+    bytes += bytes_per_unit * size;
+    for (const Graph::Parent& parent : graph.parents({static_cast<int>(i)})) {
+      const bool pairs = !parent.connectivity && dense_edges == DenseEdges::pair_by_pair;
+      bytes += bytes_per_edge * (parent.connectivity ? static_cast<double>(parent.connectivity->pairs())
+                                 : pairs             ? size * graph.shape(parent.node).units
+                                                     : size);
+    }
+  }
+  require_memory(bytes, "checking edges unit by unit", "make the edges dense, or the populations smaller");
 
   bool some_passed = false;
   const auto close = [&](const UnitRef& ref, bool passed) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include <hindsight/core/memory.hpp>
+
 namespace hindsight {
 namespace {
 
@@ -12,6 +14,9 @@ std::size_t index(NodeId node) { return static_cast<std::size_t>(node.index); }
 
 UnitWitnessSearch::UnitWitnessSearch(const Graph& graph) : graph_(graph) {
   const auto nodes = static_cast<std::size_t>(graph.node_count());
+  constexpr double bytes_per_unit = 28;
+  require_memory(bytes_per_unit * static_cast<double>(graph.unit_count()), "looking for routes unit by unit",
+                 "make the edges dense, or the populations smaller");
   out_.resize(nodes);
   owner_.reserve(graph.unit_count());
   for (int node = 0; node < graph.node_count(); ++node) {
@@ -149,7 +154,13 @@ std::optional<Violation> UnitWitnessSearch::shortest(NodeId node) {
   Nearest nearest;
   Unit violating = 0;
   std::vector<Unit> children, route;
+  bool seen_plain = false;
   for (int unit = 0; unit < graph_.shape(node).units && nearest.distance > 1; ++unit) {
+    // Units that only dense edges leave see the same: the first answers for all.
+    const bool plain = std::none_of(
+        out_[index(node)].begin(), out_[index(node)].end(),
+        [&](const OutEdge& edge) { return edge.wiring && !edge.wiring->children_of(unit).empty(); });
+    if (plain && std::exchange(seen_plain, true)) continue;
     const Unit source = first_of(node) + static_cast<Unit>(unit);
     children.clear();
     for_each_child(source, [&](Unit child) { children.push_back(child); });

@@ -332,7 +332,13 @@ class Examiner {
 }  // namespace
 
 Examination examine(const Graph& graph, const Catalogue& catalogue, const ValidateOptions& options) {
-  return Examiner(graph, catalogue, options).run();
+  try {
+    return Examiner(graph, catalogue, options).run();
+  } catch (const Error& refusal) {  // what would not fit into memory is a finding, too
+    Examination examination;
+    examination.report.diagnostics = refusal.report().diagnostics;
+    return examination;
+  }
 }
 
 Report validate(const Graph& graph, const Catalogue& catalogue, const ValidateOptions& options) {

@@ -22,6 +22,9 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+/// Names of files need not be UTF-8.
+std::string text(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
+
 Graph load(const GraphSource& source) {
   return source.file.empty()
              ? make_topology(source.topology, image_parts({}, mnist_features, mnist_classes)).graph
@@ -52,12 +55,8 @@ void estimate_all_with(Graph& graph, const std::string& name) {
             .message = fmt::format("there is no estimator '{}'{}", name,
                                    did_you_mean(name, catalogue.estimator_names())),
             .help = {fmt::format("--estimator one of: {}", fmt::join(catalogue.estimator_names(), ", "))}});
-  for (int i = 0; i < graph.node_count(); ++i) {
-    if (!graph.is_stochastic({i})) continue;
-    graph.estimate_with({i}, *estimator);
-    for (int r = 0; r < graph.reward_count(); ++r)
-      if (graph.has_own_choice({i}, {r})) graph.estimate_with({i}, {r}, *estimator);
-  }
+  for (int i = 0; i < graph.node_count(); ++i)
+    if (graph.is_stochastic({i})) estimate_everywhere(graph, {i}, *estimator);
 }
 
 Json names(const Graph& graph, std::span<const UnitRef> route) {
@@ -70,7 +69,7 @@ Json names(const Graph& graph, std::span<const UnitRef> route) {
 class JsonList {
  public:
   void add(const Json& element) {
-    fmt::print("{}{}", first_ ? "" : ",", element.dump());
+    fmt::print("{}{}", first_ ? "" : ",", text(element));
     first_ = false;
   }
 
@@ -102,6 +101,17 @@ void print_violations(const Examined& examined, bool all) {
   }
 }
 
+void print_diagnostics(const Report& report, Severity severity) {
+  JsonList list;
+  for (const Diagnostic& diagnostic : report.diagnostics)
+    if (diagnostic.severity == severity)
+      list.add(
+          fmt::format("{}{}", diagnostic.node.empty() ? "" : diagnostic.node + ": ", diagnostic.message));
+  for (const Further& further : report.further)
+    if (further.severity == severity)
+      for (const std::string& node : further.nodes) list.add(fmt::format("{}: {}", node, further.code));
+}
+
 void print_json(const std::string& file, const Examined& examined, bool all) {
   const Report& report = examined.report;
   const Json head{{"file", file},
@@ -109,7 +119,7 @@ void print_json(const std::string& file, const Examined& examined, bool all) {
                   {"edges", report.edges},
                   {"acyclic", true},
                   {"holds", report.assumption_1_holds()}};
-  std::string opening = head.dump();
+  std::string opening = text(head);
   opening.pop_back();
   fmt::print("{},\"violations\":[", opening);
   print_violations(examined, all);
@@ -124,15 +134,10 @@ void print_json(const std::string& file, const Examined& examined, bool all) {
                   {"reason", credit.verdict.admissible
                                  ? credit.why
                                  : fmt::format("{}: {}", to_string(credit.verdict.reason), credit.why)}});
+  fmt::print("],\"errors\":[");
+  print_diagnostics(report, Severity::error);
   fmt::print("],\"warnings\":[");
-  JsonList warnings;
-  for (const Diagnostic& diagnostic : report.diagnostics)
-    if (diagnostic.severity == Severity::warning)
-      warnings.add(
-          fmt::format("{}{}", diagnostic.node.empty() ? "" : diagnostic.node + ": ", diagnostic.message));
-  for (const Further& further : report.further)
-    if (further.severity == Severity::warning)
-      for (const std::string& node : further.nodes) warnings.add(fmt::format("{}: {}", node, further.code));
+  print_diagnostics(report, Severity::warning);
   fmt::print("]}}\n");
 }
 
@@ -166,7 +171,7 @@ Finding report_refusal(const std::string& file, const Error& refusal, bool json)
   object["error"] = {
       {"code", said.code}, {"place", said.place}, {"node", said.node}, {"message", said.message}};
   if (!said.witness.empty()) object["error"]["route"] = said.witness.front();
-  fmt::print("{}\n", object.dump());
+  fmt::print("{}\n", text(object));
   return Finding::bad_input;
 }
 
@@ -221,7 +226,7 @@ Finding reduce_graph(const ReduceCommand& command) {
   return reduction.kept.empty() ? Finding::holds : Finding::fails;
 }
 
-void draw_graph(const DrawCommand& command) {
+Finding draw_graph(const DrawCommand& command) {
   if (command.out.empty() && command.page.empty())
     refuse({.code = "option",
             .message = "nothing says where to draw",
@@ -231,9 +236,14 @@ void draw_graph(const DrawCommand& command) {
     write_page(examined.graph, examined.report, command.page);
     fmt::print("{}\n", command.page.string());
   }
-  if (command.out.empty()) return;
+  if (command.out.empty()) return Finding::holds;
   const DrawEnd end = draw(examined.graph, examined.report, command.out);
-  fmt::print("{}\n", end.drawn ? end.written.string() : end.message);
+  if (!end.drawn) {
+    fmt::print(stderr, "{}\n", end.message);
+    return Finding::fails;
+  }
+  fmt::print("{}\n", end.written.string());
+  return Finding::holds;
 }
 
 }  // namespace hindsight::lab

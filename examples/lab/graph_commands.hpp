@@ -45,6 +45,7 @@ struct DrawCommand {
   std::filesystem::path page;  ///< one HTML file; empty: none
   bool strict = false;
 };
-void draw_graph(const DrawCommand& command);
+/// `fails` where Graphviz is missing and only its input could be written.
+Finding draw_graph(const DrawCommand& command);
 
 }  // namespace hindsight::lab

@@ -211,8 +211,7 @@ Command add_draw(CLI::App& app) {
   command->add_flag("--strict", given->strict, "check inputs too");
   return [given] {
     require_source(given->source, "draw");
-    draw_graph(*given);
-    return 0;
+    return static_cast<int>(draw_graph(*given));
   };
 }
 

@@ -1,7 +1,6 @@
 #include "lab/network.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 
 #include <fmt/format.h>
@@ -16,21 +15,15 @@ namespace {
   refuse({.code = "option", .message = std::move(message), .help = {std::move(help)}});
 }
 
-std::optional<double> number(std::string_view text) {
-  double value = 0;
-  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (problem != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
-
 TwoValues parse_values(const std::string& text) {
-  const std::size_t comma = text.find(',');
-  if (comma != std::string::npos) {
-    const auto zero = number(std::string_view(text).substr(0, comma)),
-               one = number(std::string_view(text).substr(comma + 1));
-    if (zero && one) return {*zero, *one};
+  std::vector<double> values;
+  try {
+    values = to_numbers(text, "values");
+  } catch (const Error&) {  // is said below in words of the command line
   }
-  refuse_option(fmt::format("'{}' is not two numbers", text), "--values -1,1   # or 0,1");
+  if (values.size() != 2)
+    refuse_option(fmt::format("'{}' is not two numbers", text), "--values -1,1   # or 0,1");
+  return {values[0], values[1]};
 }
 
 AnyNode hidden_layer(const NetworkOptions& options, int units) {
@@ -105,7 +98,7 @@ Network layered_network(const NetworkOptions& options, int features, int classes
 void use_hnca(Network& network) {
   for (int i = 0; i < network.graph.node_count(); ++i)
     if (const NodeId node{i}; network.graph.is_stochastic(node) && node != network.output)
-      network.graph.estimate_with(node, Hnca{.assumption = Assumption::relaxed});
+      estimate_everywhere(network.graph, node, Hnca{.assumption = Assumption::relaxed});
 }
 
 Network other_network(const NetworkOptions& options, int features, int classes) {
@@ -162,12 +155,18 @@ void choose_estimator(Network& network, const std::string& node, const std::stri
     refuse_option(fmt::format("there is no estimator '{}'", estimator),
                   fmt::format("--estimator {}=NAME   # NAME one of: {}", node,
                               fmt::join(catalogue.estimator_names(), ", ")));
-  network.graph.estimate_with(*found, *offered);
+  estimate_everywhere(network.graph, *found, *offered);
+}
+
+void estimate_everywhere(Graph& graph, NodeId node, const EstimatorChoice& estimator) {
+  graph.estimate_with(node, estimator);
+  for (int i = 0; i < graph.reward_count(); ++i)
+    if (graph.has_own_choice(node, {i})) graph.estimate_with(node, {i}, estimator);
 }
 
 void use_reinforce(Network& network) {
   for (int i = 0; i < network.graph.node_count(); ++i)
-    if (network.graph.is_stochastic({i})) network.graph.estimate_with({i}, Reinforce{});
+    if (network.graph.is_stochastic({i})) estimate_everywhere(network.graph, {i}, Reinforce{});
 }
 
 }  // namespace hindsight::lab

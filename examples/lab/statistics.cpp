@@ -244,8 +244,10 @@ std::string results_table(std::span<const RunResult> results) {
       std::string accuracy = fmt::format("{:.2f}", 100 * last.mean);
       if (last.count > 1) accuracy += fmt::format(" ± {:.2f}", 100 * last.half_width);
       table += fmt::format("| {} | {} | 2^{} | {} | {} | {} | {} |\n",
-                           layers ? std::to_string(network.depth) : network.label(), outcome.label,
-                           outcome.best.exponent, last.count, outcome.curve.size(), accuracy,
+                           layers                     ? std::to_string(network.depth)
+                           : network.topology.empty() ? network.label()
+                                                      : network.topology,
+                           outcome.label, outcome.best.exponent, last.count, outcome.curve.size(), accuracy,
                            outcome.epochs_to_90 ? std::to_string(*outcome.epochs_to_90) : "not reached");
     }
   return table;

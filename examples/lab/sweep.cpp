@@ -176,6 +176,8 @@ bool run_sweep(const SweepPlan& plan, const SweepOptions& options) {
     for (const RunResult& result : read_results(options.known))
       if (const auto file = options.results / file_name(result.settings); !std::filesystem::exists(file))
         write_atomically(file, to_json_line(result) + "\n");
+  for (const std::string& topology : plan.topologies)
+    parse_topology(topology);  // refused now, not hours later
   const Dataset data = load_dataset(plan.data);
   const std::vector<RunSettings> explored = exploration(plan);
   for (const RunSettings& settings : explored) check(settings, "the sweep");

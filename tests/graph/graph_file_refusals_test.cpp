@@ -190,6 +190,56 @@ TEST_CASE("texts that are no graphs are refused where they stop to be one") {
         "  help: use letters, digits, '_', '.' or spaces");
 }
 
+TEST_CASE("long names are cut between characters, so that what is said stays UTF-8") {
+  std::string name = "a";
+  for (int i = 0; i < 50; ++i) name += "ö";
+  const std::string text = refused("digraph { y [kind=\"" + name + "\"] }");
+  CHECK(text.find("'aööööööööööööööööööööööööööööö…'") != std::string::npos);
+}
+
+TEST_CASE("small files cannot ask for much memory through their attributes") {
+  std::string many = "digraph { a [";
+  for (int i = 0; i < 2000; ++i) many += " z" + std::to_string(i);
+  CHECK(refused(many + "] }")
+            .starts_with("net:1: error[file-size]: a node or edge has more than 1000 attributes"));
+
+  std::string shared = "digraph { {";
+  for (int i = 0; i < 500; ++i) shared += " a" + std::to_string(i);
+  shared += "} -> {";
+  for (int i = 0; i < 500; ++i) shared += " b" + std::to_string(i);
+  // Kept once, 250,000 edges or not; and what is Graphviz' is not kept at all.
+  shared += "} [label=\"" + std::string(100'000, 'x') + "\" density=1 seed=\"" + std::string(100'000, ' ') +
+            "1\"] }";
+  CHECK(refused(shared) == "nothing was refused");
+
+  std::string defaults = "digraph { node [units=\"" + std::string(10'000'000, ' ') + "1\"];";
+  for (int i = 0; i < 200; ++i) defaults += " n" + std::to_string(i);
+  CHECK(refused(defaults + "}").starts_with("net:1: error[file-size]: attributes would take more than"));
+}
+
+TEST_CASE("arrows and numbers that are not whole are not taken for names") {
+  CHECK(refused_list("a ->\n") ==
+        "net:1: error[file-syntax]: an arrow joins two names, but here is only 'a'\n"
+        "  help: a -> b");
+  for (const char* text : {"digraph { a - b }", "digraph { . }", "digraph { -. }"})
+    CHECK(refused(text).find("error[file-syntax]: no name, number or mark begins with") != std::string::npos);
+}
+
+TEST_CASE("strict merges repeated edges only where they say the same") {
+  CHECK(refused("strict digraph { x -> a [density=0.5 seed=2]; x -> a [density=0.5 seed=2] }") ==
+        "nothing was refused");
+  CHECK(refused("strict digraph {\n x -> a;\n x -> a [density=0.5 seed=2] }") ==
+        "net:3: error[duplicate-edge]: node 'a': the edge x → a is there already, in line 2\n"
+        "  help: list each edge once; pattern=\"0>1 0>5\" joins any set of units");
+}
+
+TEST_CASE("edges into rewards have no attributes") {
+  CHECK(refused("digraph { x -> y; r [kind=Reward]\n y -> r [density=1] }") ==
+        "net:2: error[unknown-attribute]: node 'r': an edge into a reward has no attributes, but here is "
+        "'density'\n"
+        "  help: leave it out; a reward reads all units of its nodes");
+}
+
 TEST_CASE("XML that is none, or no graph, is refused in its line") {
   const std::string help = "\n  help: <graphml><graph edgedefault=\"directed\">…</graph></graphml>";
   CHECK(refused_xml("<graphml>\n<graph>") ==
@@ -208,6 +258,8 @@ TEST_CASE("XML that is none, or no graph, is refused in its line") {
   CHECK(refused_xml("<graphml><graph>\n<edge source='a' target='b'/></graph></graphml>") ==
         "net:2: error[file-syntax]: an edge names 'a', which is no <node>\n"
         "  help: <node id=\"a\"/>");
+  CHECK(refused_xml("<graphml><graph><node id='a'/>\n<node id='a'/></graph></graphml>") ==
+        "net:2: error[file-syntax]: the node 'a' is there already" + help);
   std::string deep;
   for (int i = 0; i < 200000; ++i) deep += "<a>";
   CHECK(refused_xml(deep) == "net:1: error[file-syntax]: this is no XML: no element found" + help);

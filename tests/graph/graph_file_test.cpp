@@ -164,6 +164,29 @@ TEST_CASE("GraphML brings our attributes along") {
   CHECK(difference(expected, graph, standard_catalogue()) == "");
 }
 
+TEST_CASE(
+    "GraphML: defaults of keys hold where nothing else is said, and names are UTF-8 whatever the heading") {
+  const Graph graph = parse_graph(R"(<?xml version="1.0" encoding="ISO-8859-1"?><graphml>
+<key id="u" for="node" attr.name="units"><default>7</default></key>
+<graph><node id="größe"/><node id="b"><data key="u">2</data></node><edge source="größe" target="b"/></graph></graphml>)",
+                                  GraphFormat::graphml, standard_catalogue());
+  CHECK(graph.name(NodeId{0}) == "größe");
+  CHECK(graph.shape({0}).units == 7);
+  CHECK(graph.shape({1}).units == 2);
+}
+
+TEST_CASE("arrows of an edge list need no blanks, and kinds no small letters") {
+  const Graph list = parse_graph("a->b\nb->c\n", GraphFormat::edge_list, standard_catalogue());
+  CHECK(list.node_count() == 3);
+  CHECK(list.edge_count() == 2);
+  CHECK(
+      dot("digraph { x [kind=Input]; y [kind=Bernoulli]; x -> y; r [kind=REWARD]; y -> r }").reward_count() ==
+      1);
+  CHECK(format_of("a",
+                  "\xEF\xBB\xBF"
+                  "digraph {}") == GraphFormat::dot);
+}
+
 TEST_CASE("defaults of DOT hold for what comes after them, inside their braces") {
   const Graph graph =
       dot("digraph { x [kind=input]; { node [kind=bernoulli units=3]; edge [density=1 seed=1]; x -> a; a "

@@ -189,3 +189,26 @@ TEST_CASE("dense populations beside a sparse edge are not written out pair by pa
   CHECK(witness->node == UnitRef{b, 5});
   CHECK(witness->route == std::vector<UnitRef>{{b, 5}, {c, 7}, {d, 1}, {graph.children(d)[0], 0}});
 }
+
+//  a(40000) ═→ b(40000) ═→ c      and one pair a[39999] → c: the last unit alone violates
+TEST_CASE("a violation of the last of many units is found at once") {
+  Graph graph;
+  const NodeId a = graph.add("a", Bernoulli{.units = 40000}, {});
+  const NodeId b = graph.add("b", Bernoulli{.units = 40000}, {a});
+  const NodeId c = graph.add("c", Bernoulli{}, {{a, Pattern::pairs({{39999, 0}})}, b});
+  graph.reward("r", {c});
+  const Report report = validate(graph);
+  REQUIRE(report.count("assumption-1") == 1);
+  CHECK(report.diagnostics.back().witness.at(1).front() == "a[39999]");
+}
+
+TEST_CASE("populations that could not be written out unit by unit are a finding, not an exception") {
+  Graph graph;
+  const NodeId a = graph.add("a", Bernoulli{.units = 1000000000}, {});
+  const NodeId b = graph.add("b", Bernoulli{.units = 1000000000}, {a});
+  const NodeId c = graph.add("c", Bernoulli{}, {{a, Pattern::pairs({{0, 0}})}, b});
+  graph.reward("r", {c});
+  const Report report = validate(graph);
+  REQUIRE(report.diagnostics.size() == 1);
+  CHECK(report.diagnostics[0].code == "too-large");
+}

@@ -72,7 +72,7 @@ TEST_CASE("validate says the same as JSON, one object per file") {
        "reason": "Assumption 1 holds"},
       {"node": "c", "reward": "r", "estimator": "reinforce", "admissible": true, "unbiased": true,
        "reason": "not hnca: the reward reads it and no child tells its effect"}],
-    "warnings": []})"));
+    "errors": [], "warnings": []})"));
   CHECK(second["holds"] == true);
   CHECK(second["violations"].empty());
   const Json everything = Json::parse(run(folder, {"validate", "--json", "--all", net}).said);
