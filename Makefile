@@ -23,7 +23,7 @@ export CCACHE_BASEDIR := $(CURDIR)
 export CCACHE_NOHASHDIR := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-quick fuzz data tool sweep results bench format pictures clean
+.PHONY: help setup run test test-quick fuzz data tool sweep results variance bench format pictures clean
 
 help:
 	@echo 'make run         build, and train a non-layered graph and its layered twin by HNCA and by REINFORCE'
@@ -33,6 +33,7 @@ help:
 	@echo 'make data        fetch full MNIST into $(DATA)'
 	@echo 'make sweep       run the experiment of the paper on it, or go on where it stopped (hours)'
 	@echo 'make results     draw the figures and fill the tables of docs/results.md from the committed results'
+	@echo 'make variance    measure how gradients scatter on the topologies of docs/results.md, and what steps cost'
 	@echo 'make bench       measure beside libtorch, Eigen and OpenBLAS, and write the table into docs/performance.md'
 	@echo 'make setup       install the Debian packages and fetch the libraries that are missing (the targets above do it too)'
 	@echo 'make format      format all C++ files'
@@ -89,6 +90,9 @@ sweep: tool data
 
 results: tool
 	examples/lab/fill_results.sh $(TOOL)
+
+variance: tool data
+	examples/lab/measure_variance.sh $(TOOL)
 
 test: setup
 	@tests/run_stages.sh format plain sanitizers threads fuzz install

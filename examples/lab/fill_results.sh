@@ -17,13 +17,5 @@ for sweep in paper zero_one topologies; do
   mv $kept.part $kept
   "$tool" plot $kept --out docs/pictures/results_$sweep
   "$tool" plot $kept --table > build/$sweep.table
-  grep -q "^<!-- $sweep:begin -->" docs/results.md && grep -q "^<!-- $sweep:end -->" docs/results.md || {
-    echo "docs/results.md lacks the markers of $sweep" >&2
-    exit 1
-  }
-  awk -v name=$sweep -v table=build/$sweep.table '
-    $0 == "<!-- " name ":begin -->" { print; print ""; while ((getline line < table) > 0) print line; print ""; skip = 1 }
-    $0 == "<!-- " name ":end -->" { skip = 0 }
-    !skip { print }' docs/results.md > build/results.md
-  cp build/results.md docs/results.md
+  examples/lab/fill_section.sh docs/results.md $sweep build/$sweep.table
 done

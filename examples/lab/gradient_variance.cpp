@@ -88,12 +88,31 @@ GradientVariance gradient_variance(const VarianceOptions& options, const Dataset
   return result;
 }
 
+std::vector<GradientVariance::Band> in_bands(const GradientVariance& variance, std::size_t most) {
+  // The last level is the output's, which REINFORCE credits in either case: it stands alone.
+  const std::size_t hidden = variance.levels.size() - 1, count = std::min(hidden, most - 1);
+  std::vector<GradientVariance::Band> bands;
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::size_t first = hidden * i / count, end = hidden * (i + 1) / count;
+    GradientVariance::Band band{variance.levels[first].level, variance.levels[end - 1]};
+    for (std::size_t k = first; k + 1 < end; ++k) {
+      band.sums.weights += variance.levels[k].weights;
+      band.sums.reinforce += variance.levels[k].reinforce;
+      band.sums.hnca += variance.levels[k].hnca;
+    }
+    bands.push_back(band);
+  }
+  bands.push_back({variance.levels.back().level, variance.levels.back()});
+  return bands;
+}
+
 std::string to_table(const GradientVariance& variance) {
   std::string table =
       "| level | weights | REINFORCE | HNCA | HNCA / REINFORCE |\n|---:|---:|---:|---:|---:|\n";
-  for (const GradientVariance::Level& level : variance.levels)
-    table += fmt::format("| {} | {} | {:.3g} | {:.3g} | {:.2f} |\n", level.level, level.weights,
-                         level.reinforce, level.hnca, level.hnca / level.reinforce);
+  for (const auto& [first, sums] : in_bands(variance, 8))
+    table += fmt::format("| {} | {} | {:.3g} | {:.3g} | {:.2f} |\n",
+                         first == sums.level ? fmt::format("{}", first) : fmt::format("{} … {}", first, sums.level),
+                         sums.weights, sums.reinforce, sums.hnca, sums.hnca / sums.reinforce);
   return table + fmt::format("| samples/s | | {:.0f} k | {:.0f} k | {:.2f} |\n",
                              variance.reinforce_samples_per_s / 1000, variance.hnca_samples_per_s / 1000,
                              variance.hnca_samples_per_s / variance.reinforce_samples_per_s);

@@ -23,6 +23,11 @@ struct GradientVariance {
     std::size_t weights = 0;
     double reinforce = 0, hnca = 0;  ///< sums over the level's weights of the variance of each
   };
+  /// Neighbouring levels together.
+  struct Band {
+    int first = 0;
+    Level sums;  ///< over the band; `level` is its last
+  };
   std::vector<Level> levels;                                   ///< those that learn
   double reinforce_samples_per_s = 0, hnca_samples_per_s = 0;  ///< forward and backward, without the update
 };
@@ -30,7 +35,10 @@ struct GradientVariance {
 /// Both estimators see the same images and the same random numbers.
 GradientVariance gradient_variance(const VarianceOptions& options, const Dataset& data);
 
-/// As a table in Markdown, every line ended.
+/// At most so many bands, 2 or more.
+std::vector<GradientVariance::Band> in_bands(const GradientVariance& variance, std::size_t most);
+
+/// As a table in Markdown, every line ended; many levels are gathered into bands.
 std::string to_table(const GradientVariance& variance);
 
 }  // namespace hindsight::lab

@@ -72,3 +72,28 @@ TEST_CASE("the table of variances ends with what a step costs") {
         "| 1 | 10 | 0.5 | 0.125 | 0.25 |\n"
         "| samples/s | | 200 k | 100 k | 0.50 |\n");
 }
+
+TEST_CASE("many levels are gathered into bands, the output alone") {
+  GradientVariance variance;
+  for (int level = 1; level <= 20; ++level)
+    variance.levels.push_back({.level = level, .weights = 10, .reinforce = 2, .hnca = 1});
+  const std::vector<GradientVariance::Band> bands = in_bands(variance, 8);
+  REQUIRE(bands.size() == 8);
+  CHECK(bands.back().first == 20);
+  CHECK(bands.back().sums.weights == 10);
+  std::size_t weights = 0;
+  double reinforce = 0, hnca = 0;
+  int next = 1;
+  for (const auto& [first, sums] : bands) {
+    CHECK(first == next);
+    next = sums.level + 1;
+    weights += sums.weights;
+    reinforce += sums.reinforce;
+    hnca += sums.hnca;
+  }
+  CHECK(next == 21);
+  CHECK(weights == 200);
+  CHECK(reinforce == 40);
+  CHECK(hnca == 20);
+  CHECK(to_table(variance).find("| 1 … 2 | 20 | 4 | 2 | 0.50 |\n") != std::string::npos);
+}
