@@ -80,6 +80,8 @@ class Graph {
   /// The number of the node's first unit, in order of addition; it selects the unit's random numbers.
   std::uint32_t first_unit(NodeId node) const { return at(node).first_unit; }
   std::span<const Parent> parents(NodeId node) const { return at(node).parents; }
+  /// What the child sees of the parent. Refers to the parent's name in this graph, and to the wiring.
+  ParentShape parent_shape(const Parent& parent) const;
   /// In order of addition.
   std::span<const NodeId> children(NodeId node) const { return at(node).children; }
   const std::string& name(RewardId reward) const { return at(reward).name; }
@@ -109,7 +111,6 @@ class Graph {
   const Entry& at(NodeId node) const;
   const RewardEntry& at(RewardId reward) const;
   std::string census() const;
-  ParentShape parent_shape(const Parent& parent) const;
   NodeId append(Entry entry);
   void check_name(const std::string& name) const;
   void check_units(const std::string& name, int units) const;

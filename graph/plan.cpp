@@ -141,9 +141,8 @@ void Plan<S>::join_parents(const Graph& graph, const Contraction& contraction,
     const NodeId child{static_cast<int>(i)};
     for (const Graph::Parent& parent : graph.parents(child)) {
       const Placement& from = placements[index(parent.node)];
-      ParentShape shape{
-          .name = from.name, .units = from.shape.units, .connectivity = parent.connectivity.get()};
-      if (is_stochastic(index(parent.node))) shape.encoding = from.shape.encoding;
+      ParentShape shape = graph.parent_shape(parent);
+      shape.name = from.name;  // the plan may outlive the graph
       if (parent.connectivity) wirings_.push_back(parent.connectivity);
       // What reaches the child by deterministic nodes too is told by re-evaluation, all routes at once.
       const bool told_by_messages = wants_messages[index(parent.node)] && is_stochastic(i) &&

@@ -176,12 +176,7 @@ class Rewriter {
   bool try_to_add(NodeId node, const Remainder& remainder) {
     if (remainder.reads_parts && !graph_.node(node)->reads_patterns()) return false;
     std::vector<ParentShape> shapes;
-    for (const Edge& edge : remainder.edges) {
-      ParentShape& shape = shapes.emplace_back();
-      shape.name = graph_.name(edge.parent);
-      shape.units = graph_.shape(edge.parent).units;
-      if (graph_.is_stochastic(edge.parent)) shape.encoding = graph_.shape(edge.parent).encoding;
-    }
+    for (const Edge& edge : remainder.edges) shapes.push_back(graph_.parent_shape({edge.parent, nullptr}));
     try {
       const Shape now = graph_.node(node)->shape(shapes);
       if (now.units != graph_.shape(node).units || now.encoding != graph_.shape(node).encoding) return false;
