@@ -1,7 +1,6 @@
 #include <hindsight/core/attributes.hpp>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <limits>
 #include <optional>
@@ -10,6 +9,7 @@
 #include <fmt/ranges.h>
 
 #include <hindsight/core/nearest_name.hpp>
+#include <hindsight/core/numbers.hpp>
 #include <hindsight/core/report.hpp>
 #include <hindsight/core/terminal_text.hpp>
 
@@ -27,10 +27,7 @@ template <class Number>
 std::optional<Number> parse(std::string_view text) {
   text = trimmed(text);
   if (text.starts_with('+')) text.remove_prefix(1);
-  Number value{};
-  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (text.empty() || problem != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
+  return parse_number<Number>(text);
 }
 
 [[noreturn]] void refuse_value(std::string_view name, std::string_view value, const std::string& wanted,

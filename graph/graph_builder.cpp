@@ -1,6 +1,5 @@
 // From the draft of a file to a graph: what it means, and everything that may be wrong with it.
 #include <algorithm>
-#include <charconv>
 #include <functional>
 #include <limits>
 #include <map>
@@ -11,6 +10,7 @@
 #include <fmt/ranges.h>
 
 #include <hindsight/core/nearest_name.hpp>
+#include <hindsight/core/numbers.hpp>
 #include <hindsight/core/terminal_text.hpp>
 #include <hindsight/graph/graph_draft.hpp>
 
@@ -20,27 +20,22 @@ namespace {
 constexpr std::string_view for_reward = "estimator:";
 
 /// "0>1 0>5": unit of the parent, unit of the child.
-Pattern::Pairs to_pairs(const std::string& text) {
+Pattern::Pairs to_pairs(std::string_view text) {
+  constexpr std::string_view separators = " ,\t\n\r";
   Pattern::Pairs pairs;
-  const char *at = text.data(), *const end = at + text.size();
-  const auto separates = [](char c) { return c == ' ' || c == ',' || c == '\t' || c == '\n' || c == '\r'; };
   while (true) {
-    while (at != end && separates(*at)) ++at;
-    if (at == end) return pairs;
-    std::pair<int, int> pair;
-    const auto from = std::from_chars(at, end, pair.first);
-    if (from.ec == std::errc() && from.ptr != end && *from.ptr == '>') {
-      const auto to = std::from_chars(from.ptr + 1, end, pair.second);
-      if (to.ec == std::errc() && (to.ptr == end || separates(*to.ptr))) {
-        pairs.push_back(pair);
-        at = to.ptr;
-        continue;
-      }
-    }
-    refuse({.code = "bad-attribute",
-            .message = fmt::format("the pattern holds '{}', which is no pair of units",
-                                   shortened({at, std::find_if(at, end, separates)})),
-            .help = {"pattern=\"0>1 0>5\"   // unit of the parent > unit of the child"}});
+    text.remove_prefix(std::min(text.find_first_not_of(separators), text.size()));
+    if (text.empty()) return pairs;
+    const std::string_view word = text.substr(0, text.find_first_of(separators));
+    const std::size_t arrow = std::min(word.find('>'), word.size());
+    const auto from = parse_number<int>(word.substr(0, arrow));
+    const auto to = parse_number<int>(word.substr(std::min(arrow + 1, word.size())));
+    if (!from || !to)
+      refuse({.code = "bad-attribute",
+              .message = fmt::format("the pattern holds '{}', which is no pair of units", shortened(word)),
+              .help = {"pattern=\"0>1 0>5\"   // unit of the parent > unit of the child"}});
+    pairs.emplace_back(*from, *to);
+    text.remove_prefix(word.size());
   }
 }
 
