@@ -9,6 +9,7 @@
 #include <hindsight/core/numerics.hpp>
 #include <hindsight/core/optimizers.hpp>
 #include <hindsight/core/report.hpp>
+#include <hindsight/estimators/baselines.hpp>
 #include <hindsight/estimators/hnca.hpp>
 #include <hindsight/estimators/reinforce.hpp>
 #include <hindsight/graph/graph.hpp>
@@ -33,6 +34,7 @@ inline Catalogue standard_catalogue() {
   Catalogue catalogue;
   catalogue.prefer(Hnca{}).prefer(Reinforce{}).offer(Hnca{.assumption = Assumption::relaxed});
   catalogue.know<Bernoulli>().know<Categorical>().know<Table>();
+  catalogue.know<RunningMean>().know<LeaveOneOut>().know<LinearCritic>();
   catalogue.know<Tanh>().know<Relu>().know<Sigmoid>().know<Identity>();
   return catalogue;
 }

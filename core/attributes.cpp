@@ -58,6 +58,30 @@ const std::string* Attributes::find(std::string_view name) const {
   return found == entries_.end() ? nullptr : &found->second;
 }
 
+Expression parse_expression(std::string_view text) {
+  const auto refuse_text = [&] [[noreturn]] {
+    refuse({.code = "bad-expression",
+            .message = fmt::format("'{}' is not a name with options", shortened(text)),
+            .help = {"name, or name(option=value,option=value)"}});
+  };
+  const std::size_t bracket = text.find('(');
+  Expression expression{std::string(trimmed(text.substr(0, bracket))), {}};
+  if (expression.name.empty()) refuse_text();
+  if (bracket == std::string_view::npos) return expression;
+  std::string_view rest = trimmed(text.substr(bracket + 1));
+  if (!rest.ends_with(')')) refuse_text();
+  rest.remove_suffix(1);
+  while (true) {
+    const std::size_t comma = rest.find(','), equals = rest.substr(0, comma).find('=');
+    if (equals == std::string_view::npos) refuse_text();
+    const std::string_view name = trimmed(rest.substr(0, equals));
+    if (name.empty() || expression.options.find(name)) refuse_text();
+    expression.options.set(name, std::string(trimmed(rest.substr(0, comma).substr(equals + 1))));
+    if (comma == std::string_view::npos) return expression;
+    rest.remove_prefix(comma + 1);
+  }
+}
+
 std::string lower_case(std::string_view text) {
   std::string lower(text);
   for (char& c : lower)

@@ -17,13 +17,15 @@ namespace hindsight {
 
 /// What an estimator asks the backward pass to bring.
 struct Needs {
-  int hindsight_steps = 0;  ///< 1: the evidence of the node's children
+  int hindsight_steps = 0;         ///< 1: the evidence of the node's children
+  bool candidate_rewards = false;  ///< what a known reward would be at the node's other outcomes
 };
 
 /// What is true of one node and one reward, all that a verdict may depend on.
 struct Facts {
   bool assumption_1 = true;     ///< parents of the node's children are not its descendants
   bool reads_directly = false;  ///< the reward is a function of the node's own outcome
+  bool known = false;           ///< the reward can be asked what it would be at other outcomes
   bool has_children = false;
   int outcomes = 2;
   auto operator<=>(const Facts&) const = default;
@@ -54,7 +56,11 @@ struct LocalView {
   const S* log_probs = nullptr;      ///< row unit·outcomes + k: log π(k | parents)
   const Outcome* sampled = nullptr;  ///< row unit
   const S* evidence = nullptr;  ///< row unit·outcomes + k: log P(children | k) - log P(children | sampled)
-  const S* signal = nullptr;    ///< one per sample: the reward's share of the gradient
+  const S* signal = nullptr;    ///< one per sample: reward minus baseline, times the sample's share
+  /// Where the reward is known, reads these units and was asked for: row unit·outcomes + k, each of
+  /// candidate_stride numbers, the signal if the unit's outcome were k. None: it is the signal for all k.
+  const S* candidate_signals = nullptr;
+  std::size_t candidate_stride = 0;
   InstructionSet instructions = InstructionSet::baseline;  ///< that the plan was compiled for
 
   std::size_t row(int unit, int outcome) const {
@@ -67,6 +73,11 @@ struct LocalView {
   }
   S evidence_of(int unit, int outcome, int sample) const {
     return evidence[row(unit, outcome) + index(sample)];
+  }
+  S signal_of(int unit, int outcome, int sample) const {
+    return candidate_signals
+               ? candidate_signals[index(unit * outcomes + outcome) * candidate_stride + index(sample)]
+               : signal[index(sample)];
   }
   Outcome outcome(int unit, int sample) const { return sampled[index(unit) * stride + index(sample)]; }
 

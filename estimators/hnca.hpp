@@ -14,11 +14,12 @@ enum class Assumption {
 
 /// One-step Hindsight Network Credit Assignment: credit goes to each outcome by how probable it looks once
 /// the outcomes of the node's children are known, less how probable it was before: w = (posterior -
-/// prior)·signal.
+/// prior)·signal. Where a known reward reads the node, each outcome is credited with what the reward would be
+/// there: w = posterior·signal(outcome), which without children is the exact expectation.
 struct Hnca {
   Assumption assumption = Assumption::enforced;
 
-  Needs needs() const { return {.hindsight_steps = 1}; }
+  Needs needs() const { return {.hindsight_steps = 1, .candidate_rewards = true}; }
   Verdict admissible(const Facts& facts) const;
   std::string name() const {
     return assumption == Assumption::enforced ? "hnca" : "hnca(assumption=relaxed)";

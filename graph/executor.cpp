@@ -46,10 +46,12 @@ void Executor<S>::backward(std::span<const RewardValues<S>> rewards, const Backw
             .help = {"run all parts again, the first without .continues"}});
   load_rewards(rewards);
   const S each = S(1) / static_cast<S>(options.of > 0 ? options.of : run_.samples_);
-  for (S& signal : run_.signals_) signal *= each;
+  std::fill(run_.shares_.begin(), run_.shares_.end(), each);
+  make_signals();
   send_messages();
   make_weights();
   accumulate(options.continues);
+  learn_baselines();
 }
 
 template <class S>
@@ -185,8 +187,7 @@ void Executor<S>::blame(std::size_t table_row, int sample) const {
 
 template <class S>
 void Executor<S>::share(std::span<const S> shares) {
-  for (std::size_t r = 0; r < plan_.rewards.size(); ++r)
-    for (std::size_t i = 0; i < shares.size(); ++i) run_.signals_[r * run_.stride_ + i] *= shares[i];
+  std::copy(shares.begin(), shares.end(), run_.shares_.begin());
 }
 
 template <class S>
@@ -266,7 +267,11 @@ void Executor<S>::make_weights() {
   std::fill(run_.weights_.begin(), run_.weights_.end(), S(0));
   for_each_item(chunks(), run_.threads_, [&](int chunk, int worker) {
     const Frame<S> at = frame(chunk, worker);
+    const Frame<S> trial = plan_.candidates.empty() ? at : trial_frame(at, worker);
+    S* const candidates = run_.candidate_signals_.data() +
+                          static_cast<std::size_t>(worker) * plan_.candidate_rows * chunk_samples;
     for (const CreditRun& credit : plan_.credits) {
+      if (credit.candidates) ask_candidates(credit, at, trial, chunk, candidates);
       const LocalView<S> view{.units = credit.units,
                               .outcomes = credit.outcomes,
                               .samples = at.samples,
@@ -274,9 +279,10 @@ void Executor<S>::make_weights() {
                               .log_probs = at.log_prob(credit.table_row),
                               .sampled = at.outcome(credit.unit_row),
                               .evidence = at.evidence_of(credit.table_row),
-                              .signal = run_.signals_.data() +
-                                        static_cast<std::size_t>(credit.reward) * run_.stride_ +
+                              .signal = run_.signals_.data() + credit.signal * run_.stride_ +
                                         static_cast<std::size_t>(chunk) * chunk_samples,
+                              .candidate_signals = credit.candidates ? candidates : nullptr,
+                              .candidate_stride = chunk_samples,
                               .instructions = at.instructions};
       guarded_call({"estimator-threw", &credit.node, "its estimator"}, [&] {
         credit.estimator.add_weights(view, WeightTable<S>{&view, at.weight(credit.table_row)});
@@ -323,7 +329,8 @@ void Executor<S>::make_score_weights() {
     for (std::size_t unit = 0; unit < static_cast<std::size_t>(at.shape.units); ++unit)
       for (std::size_t i = 0; i < static_cast<std::size_t>(run_.samples_); ++i) {
         S& weight = run_.weights_[sampled_entry(at, unit, i)];
-        for (std::size_t r = 0; r < plan_.rewards.size(); ++r) weight += run_.signals_[r * run_.stride_ + i];
+        for (std::size_t r = 0; r < plan_.rewards.size(); ++r)
+          weight += run_.rewards_[r * run_.stride_ + i] * run_.shares_[i];
       }
   }
 }

@@ -17,7 +17,8 @@
 namespace hindsight {
 namespace {
 
-constexpr std::string_view for_reward = "estimator:";
+/// With the name of a reward behind them, they speak of that reward alone.
+constexpr std::string_view estimator_for = "estimator:", baseline_for = "baseline:";
 
 /// "0>1 0>5": unit of the parent, unit of the child.
 Pattern::Pairs to_pairs(std::string_view text) {
@@ -55,7 +56,7 @@ Pattern to_pattern(AttributeReader& given) {
 /// Not ours, and no misspelling of ours either.
 bool is_strange(std::string_view name) {
   static const std::vector<std::string> ours{"kind",      "units",   "values", "classes", "rows",
-                                             "estimator", "density", "seed",   "pattern"};
+                                             "estimator", "density", "seed",   "pattern", "baseline"};
   return is_graphviz_attribute(name) || nearest_name(name, ours).empty();
 }
 
@@ -76,7 +77,7 @@ class Builder {
     for (std::uint32_t node = 0; node < is_reward_.size(); ++node)
       if (is_reward_[node]) add_reward(node);
     if (is_plain_) add_default_reward();
-    for (std::uint32_t node = 0; node < is_reward_.size(); ++node) choose_estimators(node);
+    for (std::uint32_t node = 0; node < is_reward_.size(); ++node) choose(node);
     return std::move(graph_);
   }
 
@@ -87,7 +88,8 @@ class Builder {
   }
   void refuse_others(const AttributeReader& reader) const {
     reader.refuse_others([&](std::string_view name) {
-      if (name.starts_with(for_reward)) return true;  // read when all rewards are known
+      // Read when all rewards are known.
+      if (name.starts_with(estimator_for) || name.starts_with(baseline_for)) return true;
       return draft_.strangers() == GraphDraft::Strangers::ignored ? is_strange(name)
                                                                   : is_graphviz_attribute(name);
     });
@@ -242,6 +244,7 @@ class Builder {
       const bool is_source = into(index).empty();
       const std::string kind = lower_case(reader.text("kind", is_source ? "input" : "bernoulli"));
       reader.has("estimator");
+      reader.has("baseline");
       std::optional<AnyNode> made;
       int inputs = 0;
       if (kind == "input")
@@ -290,6 +293,7 @@ class Builder {
     at_line(given.line, *given.name, [&] {
       AttributeReader reader(given.attributes);
       reader.has("kind");
+      reader.has("baseline");
       refuse_others(reader);
       std::vector<NodeId> reads;
       for (const GraphDraft::Edge& edge : into(index)) {
@@ -317,20 +321,38 @@ class Builder {
     graph_.reward(name, std::move(reads));
   }
 
-  void choose_estimators(std::uint32_t index) {
+  /// Estimators and baselines.
+  void choose(std::uint32_t index) {
     const GraphDraft::Node& given = node(index);
-    if (is_reward_[index]) return;
     for (const auto& [name, value] : given.attributes)
       at_line(given.line, *given.name, [&, &key = name, &text = value] {
-        if (key == "estimator") graph_.estimate_with(ids_[index], to_choice(text));
-        if (!key.starts_with(for_reward)) return;
-        const auto reward = rewards_.find(key.substr(for_reward.size()));
-        if (reward == rewards_.end())
-          refuse({.code = "unknown-reward",
-                  .message = fmt::format("'{}' speaks of a reward that the file does not have", key),
-                  .help = {"estimator=hnca   // for all rewards"}});
-        graph_.estimate_with(ids_[index], reward->second, to_choice(text));
+        if (is_reward_[index]) {
+          if (key == "baseline") graph_.baseline(rewards_.find(*given.name)->second, to_baseline(text));
+        } else if (key == "estimator") {
+          graph_.estimate_with(ids_[index], to_choice(text));
+        } else if (key.starts_with(estimator_for)) {
+          graph_.estimate_with(ids_[index], reward_of(key, estimator_for), to_choice(text));
+        } else if (key == "baseline") {
+          graph_.baseline(ids_[index], to_baseline(text));
+        } else if (key.starts_with(baseline_for)) {
+          graph_.baseline(ids_[index], reward_of(key, baseline_for), to_baseline(text));
+        }
       });
+  }
+
+  RewardId reward_of(const std::string& key, std::string_view prefix) const {
+    const auto reward = rewards_.find(key.substr(prefix.size()));
+    if (reward == rewards_.end())
+      refuse({.code = "unknown-reward",
+              .message = fmt::format("'{}' speaks of a reward that the file does not have", key),
+              .help = {prefix == estimator_for ? "estimator=hnca   // for all rewards"
+                                               : "baseline=running-mean   // for all rewards"}});
+    return reward->second;
+  }
+
+  BaselineChoice to_baseline(const std::string& text) const {
+    if (text == "none") return NoBaseline{};
+    return catalogue_.baseline(text);
   }
 
   EstimatorChoice to_choice(const std::string& name) const {

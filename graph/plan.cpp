@@ -63,7 +63,11 @@ Plan<S>::Plan(const Graph& graph, const std::vector<Assignment>& assignments, st
               InstructionSet instruction_set)
     : seed(seed_of_model), instructions(instruction_set) {
   refuse_oversize(graph, sizeof(S) + sizeof(double));
-  for (int i = 0; i < graph.reward_count(); ++i) rewards.push_back(graph.name(RewardId{i}));
+  for (int i = 0; i < graph.reward_count(); ++i) {
+    const auto reads = graph.reads({i});
+    rewards.push_back(graph.name(RewardId{i}));
+    reward_plans.push_back({graph.known({i}), {reads.begin(), reads.end()}});
+  }
   number_nodes(graph);
   const std::vector<Group> groups = group(graph);
   lay_out_rows(groups);
@@ -75,8 +79,8 @@ Plan<S>::Plan(const Graph& graph, const std::vector<Assignment>& assignments, st
   list_rows(groups, wants_messages);
   lower(graph, groups);
   add_reevaluations(contraction, wants_messages);
+  credit(assignments, contraction);
   pack_levels();
-  credit(assignments);
 }
 
 template <class S>
@@ -128,6 +132,7 @@ void Plan<S>::lay_out_rows(std::span<const Group> groups) {
       at.table_row = table_rows;
       const bool stochastic = is_stochastic(static_cast<std::size_t>(i));
       feature_rows += units * static_cast<std::size_t>(stochastic ? at.shape.encoding.width : 1);
+      if (members.holds_inputs()) input_rows = feature_rows;
       if (!stochastic) continue;
       unit_rows += units;
       table_rows += units * static_cast<std::size_t>(at.shape.outcomes());
@@ -208,7 +213,8 @@ void Plan<S>::pack_levels() {
   const auto reads = [](const auto& block) { return block->reads_bits(); };
   const auto reevaluates = [](const Reevaluation<S>& reevaluation) { return reevaluation.reads_bits(); };
   if (std::none_of(blocks.begin(), blocks.end(), reads) &&
-      std::none_of(reevaluations.begin(), reevaluations.end(), reevaluates))
+      std::none_of(reevaluations.begin(), reevaluations.end(), reevaluates) &&
+      std::none_of(candidates.begin(), candidates.end(), reevaluates))
     return;
   std::map<int, RowRange> rows;
   for (std::size_t i = 0; i < placements.size(); ++i) {
@@ -224,25 +230,58 @@ void Plan<S>::pack_levels() {
 }
 
 template <class S>
-void Plan<S>::credit(std::vector<Assignment> assignments) {
-  std::stable_sort(assignments.begin(), assignments.end(), [&](const Assignment& a, const Assignment& b) {
-    return std::pair(a.reward, placements[index(a.node)].unit_row) <
-           std::pair(b.reward, placements[index(b.node)].unit_row);
+std::size_t Plan<S>::signal_of(const Assignment& assignment) {
+  const auto same = [&](const SignalPlan& signal) {
+    return signal.reward == assignment.reward.index && signal.baseline == assignment.baseline;
+  };
+  const auto found = std::find_if(signals.begin(), signals.end(), same);
+  if (found != signals.end()) return static_cast<std::size_t>(found - signals.begin());
+  SignalPlan signal{assignment.reward.index, assignment.baseline, baseline_scalars, 0};
+  if (const auto& baseline = assignment.baseline) {
+    guarded_call({"baseline-threw", nullptr, "the state_size of a baseline"},
+                 [&] { signal.state_size = baseline->state_size(input_rows); });
+    replicas = std::max(replicas, baseline->replicas());
+    baseline_scalars += signal.state_size;
+  }
+  signals.push_back(std::move(signal));
+  return signals.size() - 1;
+}
+
+template <class S>
+void Plan<S>::credit(const std::vector<Assignment>& assignments, const Contraction& contraction) {
+  std::vector<const Assignment*> sorted;
+  for (const Assignment& assignment : assignments) sorted.push_back(&assignment);
+  std::stable_sort(sorted.begin(), sorted.end(), [&](const Assignment* a, const Assignment* b) {
+    return std::pair(a->reward, placements[index(a->node)].unit_row) <
+           std::pair(b->reward, placements[index(b->node)].unit_row);
   });
-  for (const Assignment& assignment : assignments) {
+  for (const Assignment* const sought : sorted) {
+    const Assignment& assignment = *sought;
     const Placement& at = placements[index(assignment.node)];
     const int reward = assignment.reward.index, outcomes = at.shape.outcomes();
-    if (!credits.empty()) {
+    const std::size_t signal = signal_of(assignment);
+    std::optional<std::size_t> asked;
+    if (reward_plans[static_cast<std::size_t>(reward)].value &&
+        assignment.estimator.needs().candidate_rewards &&
+        !contraction.route_to_reward(assignment.node, assignment.reward).empty()) {
+      asked = candidates.size();
+      Downstream follows = contraction.below_functions(assignment.node);
+      follows.children.clear();
+      candidates.emplace_back(at, follows, placements, nodes_);
+      candidate_rows = std::max(
+          candidate_rows, static_cast<std::size_t>(at.shape.units) * static_cast<std::size_t>(outcomes));
+    }
+    if (!credits.empty() && !asked) {
       CreditRun& last = credits.back();
       const std::size_t next_unit = last.unit_row + static_cast<std::size_t>(last.units);
-      if (last.reward == reward && last.outcomes == outcomes && next_unit == at.unit_row &&
-          last.estimator == assignment.estimator) {
+      if (last.signal == signal && !last.candidates && last.outcomes == outcomes &&
+          next_unit == at.unit_row && last.estimator == assignment.estimator) {
         last.units += at.shape.units;
         continue;
       }
     }
-    credits.push_back(
-        {at.name, assignment.estimator, reward, at.shape.units, outcomes, at.unit_row, at.table_row});
+    credits.push_back({at.name, assignment.estimator, reward, signal, at.shape.units, outcomes, at.unit_row,
+                       at.table_row, asked});
   }
 }
 

@@ -35,10 +35,25 @@ struct CreditRun {
   std::string node;  ///< the first of them
   AnyEstimator estimator;
   int reward = 0;
+  std::size_t signal = 0;  ///< in Plan::signals
   int units = 0;
   int outcomes = 0;
   std::size_t unit_row = 0;
   std::size_t table_row = 0;
+  std::optional<std::size_t> candidates;  ///< in Plan::candidates: the reward is known and reads the units
+};
+
+/// A reward as some nodes see it: less a baseline.
+struct SignalPlan {
+  int reward = 0;
+  std::optional<AnyBaseline> baseline;
+  std::size_t first_state = 0, state_size = 0;  ///< what the baseline remembers
+};
+
+/// A reward as it is worked out.
+struct RewardPlan {
+  KnownReward value;  ///< empty: it is given with every backward pass
+  std::vector<NodeId> reads;
 };
 
 struct RowRange {
@@ -62,17 +77,25 @@ struct Plan {
   std::vector<ParameterPlace>
       parameters;  ///< in canonical order: nodes as added, per node its edges, then its bias
   std::vector<CreditRun> credits;
-  std::vector<RowRange> told;    ///< rows of evidence of the nodes that want messages, in order
-  std::vector<RowRange> sloped;  ///< rows of features of deterministic nodes, in order
+  std::vector<RewardPlan> reward_plans;  ///< per reward
+  std::vector<SignalPlan> signals;
+  int replicas = 1;                         ///< samples of each input, side by side
+  std::vector<Reevaluation<S>> candidates;  ///< of units that known rewards read
+  std::vector<RowRange> told;               ///< rows of evidence of the nodes that want messages, in order
+  std::vector<RowRange> sloped;             ///< rows of features of deterministic nodes, in order
   std::vector<Reevaluation<S>> reevaluations;
   Blocks<S> blocks;  ///< in the order of the forward pass
   std::vector<RowRange>
       packed_after;  ///< per block: unit rows whose outcomes are wanted as bits once it has run
-  std::vector<std::size_t> first_table;  ///< per block: where its tables begin
+  std::vector<std::size_t> first_table;                  ///< per block: where its tables begin
+  std::size_t input_rows = 0;                            ///< rows of features of the inputs, which come first
+  std::size_t baseline_scalars = 0, candidate_rows = 0;  ///< of all baselines; the most of one credit
   std::size_t feature_rows = 0, unit_rows = 0, table_rows = 0, parameter_count = 0, table_scalars = 0;
 
   bool is_input(std::size_t node) const { return roles[node] == Role::input; }
   bool is_stochastic(std::size_t node) const { return roles[node] == Role::stochastic; }
+  /// Whether parts of the graph are computed anew for outcomes that were not sampled.
+  bool tries_outcomes() const { return !reevaluations.empty() || !candidates.empty(); }
   bool packs_outcomes() const {
     return std::any_of(packed_after.begin(), packed_after.end(),
                        [](const RowRange& rows) { return rows.first < rows.last; });
@@ -103,7 +126,8 @@ struct Plan {
   void add_reevaluations(const Contraction& contraction, const std::vector<bool>& wants_messages);
   void lower(const Graph& graph, std::span<const Group> groups);
   void pack_levels();
-  void credit(std::vector<Assignment> assignments);
+  void credit(const std::vector<Assignment>& assignments, const Contraction& contraction);
+  std::size_t signal_of(const Assignment& assignment);
 
   std::unordered_map<std::string_view, std::size_t> by_path_;  ///< into `parameters`
   std::vector<std::optional<AnyNode>> nodes_;                  ///< what the blocks refer to; none: an input

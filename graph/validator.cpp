@@ -161,15 +161,15 @@ class Examiner {
       if (!is_read_directly(node, {i}) || graph_.shape(node).parameter_count() == 0) continue;
       add({.code = "no-gradient", .node = node}, [&] {
         const std::vector<NodeId> read = contraction_.route_to_reward(node, {i});
-        return Diagnostic{
-            .message = fmt::format(
-                "reward '{}' follows from it with no stochastic node between; of a black box only the "
-                "value is observed, so its parameters have no gradient",
-                graph_.name(RewardId{i})),
-            .witness = {route_names(read, {i})},
-            .help = {fmt::format("let the reward read a stochastic node instead, e.g. "
-                                 "graph.add(\"action\", Categorical{{.classes = 2}}, {{{}}});",
-                                 graph_.name(read.back()))}};
+        return Diagnostic{.message = fmt::format(
+                              "reward '{}' follows from it with no stochastic node between; of {} only the "
+                              "value is {}, so its parameters have no gradient",
+                              graph_.name(RewardId{i}), graph_.is_known({i}) ? "its function" : "a black box",
+                              graph_.is_known({i}) ? "known" : "observed"),
+                          .witness = {route_names(read, {i})},
+                          .help = {fmt::format("let the reward read a stochastic node instead, e.g. "
+                                               "graph.add(\"action\", Categorical{{.classes = 2}}, {{{}}});",
+                                               graph_.name(read.back()))}};
       });
     }
     if (!reaches) warn_of_no_route(node);
@@ -189,6 +189,7 @@ class Examiner {
   Facts facts(NodeId node, RewardId reward) const {
     return {.assumption_1 = !violations_.contains(node),
             .reads_directly = is_read_directly(node, reward),
+            .known = graph_.is_known(reward),
             .has_children = !contraction_.children(node).empty(),
             .outcomes = graph_.shape(node).outcomes()};
   }
@@ -198,6 +199,7 @@ class Examiner {
     Credit credit{.node = graph_.name(node),
                   .reward = graph_.name(reward),
                   .estimator = {},
+                  .baseline = {},
                   .verdict = {},
                   .why = {},
                   .opinions = {}};
@@ -216,10 +218,30 @@ class Examiner {
     if (chosen) {
       credit.estimator = chosen->name();
       if (credit.why.empty()) credit.why = credit.verdict.why;
-      result_.assignments.push_back({node, reward, *chosen});
+      const std::optional<AnyBaseline>& baseline = graph_.baseline_of(node, reward).chosen();
+      if (baseline) {
+        credit.baseline = baseline->name();
+        check_replicas(node, *baseline);
+      }
+      result_.assignments.push_back({node, reward, *chosen, baseline});
       judge(node, reward, known, credit);
     }
     return result_.report.credits.emplace_back(std::move(credit));
+  }
+
+  /// One workspace can hold each input only so many times.
+  void check_replicas(NodeId node, const AnyBaseline& baseline) {
+    if (baseline.replicas() == 1) return;
+    if (!replicating_) replicating_ = baseline;
+    if (replicating_->replicas() == baseline.replicas()) return;
+    add({.code = "replicas-differ", .node = node}, [&] {
+      return Diagnostic{
+          .message = fmt::format("its baseline {} wants {} samples of each input, and {} of another node {}",
+                                 baseline.name(), baseline.replicas(), replicating_->name(),
+                                 replicating_->replicas()),
+          .help = {fmt::format("graph.baseline({}, LeaveOneOut{{.samples = {}}});", graph_.name(node),
+                               replicating_->replicas())}};
+    });
   }
 
   void refuse_auto(NodeId node, RewardId reward) {
@@ -323,7 +345,8 @@ class Examiner {
   const Violations violations_;
   Rulings rulings_;
   std::optional<WitnessSearch> witnesses_;
-  bool is_violation_reported_ = false;  ///< of the node that is being examined
+  std::optional<AnyBaseline> replicating_;  ///< the first baseline that wants several samples of each input
+  bool is_violation_reported_ = false;      ///< of the node that is being examined
   std::map<std::pair<Severity, std::string_view>, Said> said_;
   std::vector<std::vector<bool>> upstream_, read_directly_;  ///< per reward and node
   Examination result_;
