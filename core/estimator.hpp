@@ -12,12 +12,14 @@
 #include <hindsight/core/diagnostics.hpp>
 #include <hindsight/core/ids.hpp>
 #include <hindsight/core/instruction_set.hpp>
+#include <hindsight/core/shape.hpp>
 
 namespace hindsight {
 
 /// What an estimator asks the backward pass to bring.
 struct Needs {
   int hindsight_steps = 0;  ///< 1: the evidence of the node's children
+  bool pathwise = false;    ///< the slopes of the node's features, of all its rewards at once
 };
 
 /// What is true of one node and one reward, all that a verdict may depend on.
@@ -26,6 +28,7 @@ struct Facts {
   bool reads_directly = false;  ///< the reward is a function of the node's own outcome
   bool has_children = false;
   int outcomes = 2;
+  bool children_have_slopes = true;  ///< every child can backpropagate
   auto operator<=>(const Facts&) const = default;
 };
 
@@ -56,6 +59,9 @@ struct LocalView {
   const S* evidence = nullptr;  ///< row unit·outcomes + k: log P(children | k) - log P(children | sampled)
   const S* signal = nullptr;    ///< one per sample: the reward's share of the gradient
   InstructionSet instructions = InstructionSet::baseline;  ///< that the plan was compiled for
+  /// Of a pathwise estimator only, which is asked once for all rewards and so has no signal.
+  const S* slopes = nullptr;  ///< row unit·width + j: the derivative of Σ weight·log π(children) by feature j
+  const Encoding* encoding = nullptr;  ///< of all the units
 
   std::size_t row(int unit, int outcome) const {
     return (static_cast<std::size_t>(unit) * static_cast<std::size_t>(outcomes) +
@@ -69,6 +75,9 @@ struct LocalView {
     return evidence[row(unit, outcome) + index(sample)];
   }
   Outcome outcome(int unit, int sample) const { return sampled[index(unit) * stride + index(sample)]; }
+  S slope(int unit, int feature, int sample) const {
+    return slopes[(index(unit) * index(encoding->width) + index(feature)) * stride + index(sample)];
+  }
 
  private:
   static std::size_t index(int i) { return static_cast<std::size_t>(i); }
@@ -90,7 +99,8 @@ struct WeightTable {
 /// the graph.
 ///   needs()             what the backward pass must bring
 ///   admissible(facts)   may it be used here, and is it unbiased?
-///   add_weights(view, weights)   adds, so that several rewards sum; must be linear in the signal
+///   add_weights(view, weights)   adds, so that several rewards sum; must be linear in the signal, or in the
+///                                slopes if it is pathwise
 ///   name()              as people write it
 template <class E>
 concept Estimator = requires(const E estimator, const Facts& facts, const LocalView<float>& view,

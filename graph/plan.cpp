@@ -67,16 +67,20 @@ Plan<S>::Plan(const Graph& graph, const std::vector<Assignment>& assignments, st
   number_nodes(graph);
   const std::vector<Group> groups = group(graph);
   lay_out_rows(groups);
-  std::vector<bool> wants_messages(placements.size(), false);
-  for (const Assignment& assignment : assignments)
+  std::vector<bool> wants_messages(placements.size(), false), wants_slopes(placements.size(), false);
+  for (std::size_t i = 0; i < roles.size(); ++i) wants_slopes[i] = roles[i] == Role::deterministic;
+  for (const Assignment& assignment : assignments) {
     if (assignment.estimator.needs().hindsight_steps > 0) wants_messages[index(assignment.node)] = true;
+    if (assignment.estimator.needs().pathwise) wants_slopes[index(assignment.node)] = true;
+  }
   const Contraction contraction(graph);
-  join_parents(graph, contraction, wants_messages);
-  list_rows(groups, wants_messages);
+  join_parents(graph, contraction, wants_messages, wants_slopes);
+  list_rows(groups, wants_messages, wants_slopes);
   lower(graph, groups);
   add_reevaluations(contraction, wants_messages);
   pack_levels();
   credit(assignments);
+  credit_pathwise(assignments);
 }
 
 template <class S>
@@ -136,7 +140,7 @@ void Plan<S>::lay_out_rows(std::span<const Group> groups) {
 
 template <class S>
 void Plan<S>::join_parents(const Graph& graph, const Contraction& contraction,
-                           const std::vector<bool>& wants_messages) {
+                           const std::vector<bool>& wants_messages, const std::vector<bool>& wants_slopes) {
   for (std::size_t i = 0; i < placements.size(); ++i) {
     const NodeId child{static_cast<int>(i)};
     for (const Graph::Parent& parent : graph.parents(child)) {
@@ -149,14 +153,15 @@ void Plan<S>::join_parents(const Graph& graph, const Contraction& contraction,
       const bool told_by_messages = wants_messages[index(parent.node)] && is_stochastic(i) &&
                                     !contraction.is_joined_by_functions(parent.node, child);
       placements[i].parents.push_back({shape, from.feature_row, from.unit_row, from.table_row,
-                                       told_by_messages, graph.is_deterministic(parent.node)});
+                                       told_by_messages, wants_slopes[index(parent.node)]});
       placements[i].parent_shapes.push_back(std::move(shape));
     }
   }
 }
 
 template <class S>
-void Plan<S>::list_rows(std::span<const Group> groups, const std::vector<bool>& wants_messages) {
+void Plan<S>::list_rows(std::span<const Group> groups, const std::vector<bool>& wants_messages,
+                        const std::vector<bool>& wants_slopes) {
   for (const Group& members : groups)
     for (const int i : members.nodes) {
       const Placement& at = placements[static_cast<std::size_t>(i)];
@@ -164,8 +169,10 @@ void Plan<S>::list_rows(std::span<const Group> groups, const std::vector<bool>& 
       if (wants_messages[static_cast<std::size_t>(i)])
         append_rows(told,
                     {at.table_row, at.table_row + units * static_cast<std::size_t>(at.shape.outcomes())});
-      if (roles[static_cast<std::size_t>(i)] == Role::deterministic)
-        append_rows(sloped, {at.feature_row, at.feature_row + units});
+      if (!wants_slopes[static_cast<std::size_t>(i)]) continue;
+      const bool stochastic = is_stochastic(static_cast<std::size_t>(i));
+      const auto width = static_cast<std::size_t>(stochastic ? at.shape.encoding.width : 1);
+      append_rows(sloped, {at.feature_row, at.feature_row + units * width});
     }
 }
 
@@ -224,8 +231,39 @@ void Plan<S>::pack_levels() {
       packed_after[b] = rows[blocks[b]->level()];
 }
 
+/// Slopes hold all rewards, so a node counts once, however many credit it.
+template <class S>
+void Plan<S>::credit_pathwise(std::vector<Assignment> assignments) {
+  std::erase_if(assignments, [](const Assignment& a) { return !a.estimator.needs().pathwise; });
+  std::stable_sort(assignments.begin(), assignments.end(), [&](const Assignment& a, const Assignment& b) {
+    const Placement &of_a = placements[index(a.node)], &of_b = placements[index(b.node)];
+    return std::pair(-of_a.level, of_a.unit_row) < std::pair(-of_b.level, of_b.unit_row);
+  });
+  for (std::size_t i = 0; i < assignments.size(); ++i) {
+    if (i > 0 && assignments[i].node == assignments[i - 1].node) continue;
+    const Placement& at = placements[index(assignments[i].node)];
+    if (!pathwise.empty()) {
+      auto& [last, level, feature_row, encoding] = pathwise.back();
+      const auto units = static_cast<std::size_t>(last.units),
+                 width = static_cast<std::size_t>(encoding->width);
+      if (level == at.level && last.unit_row + units == at.unit_row &&
+          feature_row + units * width == at.feature_row && *encoding == at.shape.encoding &&
+          last.estimator == assignments[i].estimator) {
+        last.units += at.shape.units;
+        continue;
+      }
+    }
+    pathwise.push_back({{at.name, assignments[i].estimator, CreditRun::all_rewards, at.shape.units,
+                         at.shape.outcomes(), at.unit_row, at.table_row},
+                        at.level,
+                        at.feature_row,
+                        &at.shape.encoding});
+  }
+}
+
 template <class S>
 void Plan<S>::credit(std::vector<Assignment> assignments) {
+  std::erase_if(assignments, [](const Assignment& a) { return a.estimator.needs().pathwise; });
   std::stable_sort(assignments.begin(), assignments.end(), [&](const Assignment& a, const Assignment& b) {
     return std::pair(a.reward, placements[index(a.node)].unit_row) <
            std::pair(b.reward, placements[index(b.node)].unit_row);
