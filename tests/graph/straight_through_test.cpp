@@ -73,6 +73,15 @@ double error_at(const Graph& graph, const BasicWorkspace<S>& run, LiteralObjecti
   return largest;
 }
 
+/// Of a node in one sample, in the same unit.
+template <class S>
+double largest_weight(const BasicWorkspace<S>& run, NodeId node, int sample) {
+  double most = 0;
+  for (std::ptrdiff_t k = 0; k < run.weights(node).cols(); ++k)
+    most = std::max(most, std::abs(static_cast<double>(run.weights(node)(sample, k))) * run.samples());
+  return most;
+}
+
 template <class S>
 constexpr double tolerance = std::is_same_v<S, float> ? 1e-4 : 1e-8;  // what is compared is of order 1 to 10
 
@@ -231,12 +240,9 @@ TEST_CASE_TEMPLATE("straight-through gives its literal weights on random DAGs, i
       for (const int sample : {0, 1, 63, 64, 66}) {
         CHECK(error_at(random.graph, run, objective, node, through, sample) < tolerance<S>);
         ++tried;
-        double most = 0;
-        for (std::ptrdiff_t k = 0; k < run.weights(node).cols(); ++k)
-          most = std::max(most, std::abs(static_cast<double>(run.weights(node)(sample, k))) * samples);
-        moved += most > 1e-3 ? 1 : 0;
+        moved += largest_weight(run, node, sample) > 1e-3 ? 1 : 0;
       }
-    for (std::size_t i = 0; i < run.gradient().size(); i += 5)
+    for (std::size_t i = seed % 31; i < run.gradient().size(); i += 31)
       CHECK(std::abs(static_cast<double>(run.gradient()[i]) - objective.gradient(i)) < tolerance<S>);
     above_another += chosen.size() > 1 ? 1 : 0;
   }
@@ -266,9 +272,7 @@ TEST_CASE_TEMPLATE("dense, sparse and fused blocks pass slopes back as the liter
     // The weights of all of them were worth comparing.
     for (const auto& [node, through] : net.chosen) {
       double most = 0;
-      for (int i = 0; i < samples; ++i)
-        for (std::ptrdiff_t k = 0; k < run.weights(node).cols(); ++k)
-          most = std::max(most, std::abs(static_cast<double>(run.weights(node)(i, k))) * samples);
+      for (int i = 0; i < samples; ++i) most = std::max(most, largest_weight(run, node, i));
       INFO(net.graph.name(node));
       CHECK(most > 1e-2);
     }
@@ -301,6 +305,44 @@ TEST_CASE_TEMPLATE("neither threads nor cuts at chunk boundaries change a bit of
         CHECK(seen == expected);
         CHECK(same_gradient(part, whole));
       }
+    }
+}
+
+// The arena holds a, then f, then t: a and t are neighbours as units, but not as features. From a to b it is
+// further by k's features than by its units, though the one unit of c reads both through weights side by
+// side.
+//  s ─→ t(3) ───────┐
+//  x ─→ a(3) ─→ k(5 classes) ─→ b(2) ─→ c ─→ r      c reads t, a, b and f; all but s and c go straight
+//  through └──→ f(2, tanh) ────────────────────↗
+TEST_CASE_TEMPLATE("rows of units are not mistaken for rows of features", S, float, double) {
+  Graph graph;
+  const NodeId s = graph.add("s", Bernoulli{}, {}), x = graph.input("x", 1);
+  const NodeId a = graph.add("a", Bernoulli{.units = 3}, {x}), f = graph.add("f", Tanh{2}, {x});
+  const NodeId t =
+      graph.add("t", Table{.rows = {{0.3, 0.7}, {0.6, 0.4}}, .units = 3, .values = {-1, 1}}, {s});
+  const NodeId k = graph.add("k", Categorical{.classes = 5}, {a}),
+               b = graph.add("b", Bernoulli{.units = 2}, {k});
+  const NodeId c = graph.add("c", Bernoulli{}, {t, a, b, f});
+  const RewardId r = graph.reward("r", {c});
+  for (const NodeId node : {a, t, k, b}) graph.estimate_with(node, StraightThrough{});
+  const auto model = random_model<S>(graph, 4, 1);
+  const auto& placements = model.plan().placements;
+  const auto at = [&](NodeId node) -> const Placement& {
+    return placements[static_cast<std::size_t>(node.index)];
+  };
+  REQUIRE(at(a).unit_row + 3 == at(t).unit_row);
+  REQUIRE(at(a).feature_row + 3 < at(t).feature_row);
+  REQUIRE(at(b).feature_row - at(a).feature_row > at(b).unit_row - at(a).unit_row);
+  auto run = model.workspace(3);
+  const std::vector<S> given{S(0.5), S(-1), S(0.25)}, rewards{S(1), S(-0.5), S(2)};
+  model.forward(run, {{x, given}});
+  model.backward(run, {{r, rewards}});
+  LiteralObjective<S> objective(graph, model, run);
+  for (const NodeId node : {a, t, k, b})
+    for (const int sample : {0, 1, 2}) {
+      INFO(graph.name(node), ", sample ", sample);
+      CHECK(error_at(graph, run, objective, node, Surrogate::probabilities, sample) < tolerance<S>);
+      CHECK(largest_weight(run, node, sample) > 1e-4);
     }
 }
 
