@@ -12,6 +12,7 @@
 #include <hindsight/estimators/baselines.hpp>
 #include <hindsight/estimators/hnca.hpp>
 #include <hindsight/estimators/reinforce.hpp>
+#include <hindsight/estimators/straight_through.hpp>
 #include <hindsight/graph/graph.hpp>
 #include <hindsight/graph/graph_file.hpp>
 #include <hindsight/graph/model.hpp>
@@ -33,6 +34,8 @@ namespace hindsight {
 inline Catalogue standard_catalogue() {
   Catalogue catalogue;
   catalogue.prefer(Hnca{}).prefer(Reinforce{}).offer(Hnca{.assumption = Assumption::relaxed});
+  for (const Surrogate through : {Surrogate::probabilities, Surrogate::identity, Surrogate::clipped})
+    catalogue.offer(StraightThrough{through});
   catalogue.know<Bernoulli>().know<Categorical>().know<Table>();
   catalogue.know<RunningMean>().know<LeaveOneOut>().know<LinearCritic>();
   catalogue.know<Tanh>().know<Relu>().know<Sigmoid>().know<Identity>();

@@ -12,6 +12,7 @@
 #include <hindsight/core/diagnostics.hpp>
 #include <hindsight/core/ids.hpp>
 #include <hindsight/core/instruction_set.hpp>
+#include <hindsight/core/shape.hpp>
 
 namespace hindsight {
 
@@ -19,6 +20,7 @@ namespace hindsight {
 struct Needs {
   int hindsight_steps = 0;         ///< 1: the evidence of the node's children
   bool candidate_rewards = false;  ///< what a known reward would be at the node's other outcomes
+  bool pathwise = false;           ///< the slopes of the node's features, of all its rewards at once
 };
 
 /// What is true of one node and one reward, all that a verdict may depend on.
@@ -28,6 +30,7 @@ struct Facts {
   bool known = false;           ///< the reward can be asked what it would be at other outcomes
   bool has_children = false;
   int outcomes = 2;
+  bool children_have_slopes = true;  ///< every child can backpropagate
   auto operator<=>(const Facts&) const = default;
 };
 
@@ -62,6 +65,9 @@ struct LocalView {
   const S* candidate_signals = nullptr;
   std::size_t candidate_stride = 0;
   InstructionSet instructions = InstructionSet::baseline;  ///< that the plan was compiled for
+  /// Of a pathwise estimator only, which is asked once for all rewards and so has no signal.
+  const S* slopes = nullptr;  ///< row unit·width + j: the derivative of Σ weight·log π(children) by feature j
+  const Encoding* encoding = nullptr;  ///< of all the units
 
   std::size_t row(int unit, int outcome) const {
     return (static_cast<std::size_t>(unit) * static_cast<std::size_t>(outcomes) +
@@ -80,6 +86,9 @@ struct LocalView {
                : signal[index(sample)];
   }
   Outcome outcome(int unit, int sample) const { return sampled[index(unit) * stride + index(sample)]; }
+  S slope(int unit, int feature, int sample) const {
+    return slopes[(index(unit) * index(encoding->width) + index(feature)) * stride + index(sample)];
+  }
 
  private:
   static std::size_t index(int i) { return static_cast<std::size_t>(i); }
@@ -101,7 +110,8 @@ struct WeightTable {
 /// the graph.
 ///   needs()             what the backward pass must bring
 ///   admissible(facts)   may it be used here, and is it unbiased?
-///   add_weights(view, weights)   adds, so that several rewards sum; must be linear in the signal
+///   add_weights(view, weights)   adds, so that several rewards sum; must be linear in the signal, or in the
+///                                slopes if it is pathwise
 ///   name()              as people write it
 template <class E>
 concept Estimator = requires(const E estimator, const Facts& facts, const LocalView<float>& view,

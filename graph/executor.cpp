@@ -244,19 +244,6 @@ Frame<S> Executor<S>::trial_frame(const Frame<S>& at, int worker) {
 }
 
 template <class S>
-void Executor<S>::backpropagate() {
-  if (plan_.sloped.empty()) return;
-  for_each_item(chunks(), run_.threads_, [&](int chunk, int worker) {
-    const Frame<S> at = frame(chunk, worker);
-    for (const RowRange& rows : plan_.sloped)
-      for (std::size_t row = rows.first; row < rows.last; ++row) std::fill_n(at.slope(row), at.lanes, S(0));
-    for (auto block = plan_.blocks.rbegin(); block != plan_.blocks.rend(); ++block)
-      guarded_call({"node-threw", nullptr, "the backpropagate of a block"},
-                   [&] { (*block)->backpropagate(at); });
-  });
-}
-
-template <class S>
 void Executor<S>::forget_evidence(int sample) {
   for (std::size_t row = 0; row < plan_.table_rows; ++row)
     run_.evidence_[row * run_.stride_ + static_cast<std::size_t>(sample)] = 0;
@@ -290,6 +277,7 @@ void Executor<S>::make_weights() {
       check_weights(at, credit);
     }
   });
+  backpropagate(plan_.pathwise);
 }
 
 template <class S>
@@ -305,10 +293,12 @@ void Executor<S>::check_weights(const Frame<S>& at, const CreditRun& credit) con
     if (bad != weights + at.samples)
       refuse({.code = "weights-not-finite",
               .node = owner(row).name,
-              .message = fmt::format("its estimator {} gave the weight {} in sample {} for reward '{}'",
-                                     credit.estimator.name(), *bad,
-                                     bad - (run_.weights_.data() + row * run_.stride_),
-                                     plan_.rewards[static_cast<std::size_t>(credit.reward)]),
+              .message = fmt::format(
+                  "its estimator {} gave the weight {} in sample {} for {}", credit.estimator.name(), *bad,
+                  bad - (run_.weights_.data() + row * run_.stride_),
+                  credit.reward == CreditRun::all_rewards
+                      ? "all rewards"
+                      : fmt::format("reward '{}'", plan_.rewards[static_cast<std::size_t>(credit.reward)])),
               .help = {"check add_weights: it must give finite weights for finite signals"}});
   }
 }
@@ -333,11 +323,11 @@ void Executor<S>::make_score_weights() {
           weight += run_.rewards_[r * run_.stride_ + i] * run_.shares_[i];
       }
   }
+  backpropagate({});
 }
 
 template <class S>
 void Executor<S>::accumulate(bool continues) {
-  backpropagate();
   run_.sum_is_whole_ = false;
   for_each_item(static_cast<int>(run_.row_slices_.size()), run_.threads_, [&](int item, int worker) {
     const auto& slice = run_.row_slices_[static_cast<std::size_t>(item)];

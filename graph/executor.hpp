@@ -73,11 +73,13 @@ class Executor {
   void send_messages();
   /// Evidence about what cannot have happened is meaningless; without it the sample counts for nothing.
   void forget_evidence(int sample);
+  /// What the estimators make of signals, evidence and slopes; with it the slopes of everything that wants
+  /// them.
   void make_weights();
   /// w = total signal at the sampled outcome: Σ signal·∇log P(all outcomes), which is exact when summed over
-  /// all of them.
+  /// all of them. With the slopes that follow.
   void make_score_weights();
-  /// From weights to the gradient, by way of the slopes of deterministic nodes.
+  /// From weights and slopes to the gradient.
   void accumulate(bool continues);
   /// Once the batch was used.
   void learn_baselines();
@@ -102,7 +104,9 @@ class Executor {
   BaselineView<S> baseline_view(int reward) const;
   std::string baseline_subject(const SignalPlan& signal) const;
   void prepare_tables();
-  void backpropagate();
+  /// Slopes and, level by level between them, the weights that are made of slopes.
+  void backpropagate(std::span<const PathwiseRun> pathwise);
+  void add_weights(const Frame<S>& at, const PathwiseRun& run) const;
   void pack_outcomes(const Frame<S>& at, const RowRange& rows) const;
   void refuse_nan(int chunk) const;
   void check_owner() const;

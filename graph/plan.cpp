@@ -71,15 +71,19 @@ Plan<S>::Plan(const Graph& graph, const std::vector<Assignment>& assignments, st
   number_nodes(graph);
   const std::vector<Group> groups = group(graph);
   lay_out_rows(groups);
-  std::vector<bool> wants_messages(placements.size(), false);
-  for (const Assignment& assignment : assignments)
+  std::vector<bool> wants_messages(placements.size(), false), wants_slopes(placements.size(), false);
+  for (std::size_t i = 0; i < roles.size(); ++i) wants_slopes[i] = roles[i] == Role::deterministic;
+  for (const Assignment& assignment : assignments) {
     if (assignment.estimator.needs().hindsight_steps > 0) wants_messages[index(assignment.node)] = true;
+    if (assignment.estimator.needs().pathwise) wants_slopes[index(assignment.node)] = true;
+  }
   const Contraction contraction(graph);
-  join_parents(graph, contraction, wants_messages);
-  list_rows(groups, wants_messages);
+  join_parents(graph, contraction, wants_messages, wants_slopes);
+  list_rows(groups, wants_messages, wants_slopes);
   lower(graph, groups);
   add_reevaluations(contraction, wants_messages);
   credit(assignments, contraction);
+  credit_pathwise(assignments);
   pack_levels();
 }
 
@@ -141,7 +145,7 @@ void Plan<S>::lay_out_rows(std::span<const Group> groups) {
 
 template <class S>
 void Plan<S>::join_parents(const Graph& graph, const Contraction& contraction,
-                           const std::vector<bool>& wants_messages) {
+                           const std::vector<bool>& wants_messages, const std::vector<bool>& wants_slopes) {
   for (std::size_t i = 0; i < placements.size(); ++i) {
     const NodeId child{static_cast<int>(i)};
     for (const Graph::Parent& parent : graph.parents(child)) {
@@ -153,14 +157,15 @@ void Plan<S>::join_parents(const Graph& graph, const Contraction& contraction,
       const bool told_by_messages = wants_messages[index(parent.node)] && is_stochastic(i) &&
                                     !contraction.is_joined_by_functions(parent.node, child);
       placements[i].parents.push_back({shape, from.feature_row, from.unit_row, from.table_row,
-                                       told_by_messages, graph.is_deterministic(parent.node)});
+                                       told_by_messages, wants_slopes[index(parent.node)]});
       placements[i].parent_shapes.push_back(std::move(shape));
     }
   }
 }
 
 template <class S>
-void Plan<S>::list_rows(std::span<const Group> groups, const std::vector<bool>& wants_messages) {
+void Plan<S>::list_rows(std::span<const Group> groups, const std::vector<bool>& wants_messages,
+                        const std::vector<bool>& wants_slopes) {
   for (const Group& members : groups)
     for (const int i : members.nodes) {
       const Placement& at = placements[static_cast<std::size_t>(i)];
@@ -168,8 +173,10 @@ void Plan<S>::list_rows(std::span<const Group> groups, const std::vector<bool>& 
       if (wants_messages[static_cast<std::size_t>(i)])
         append_rows(told,
                     {at.table_row, at.table_row + units * static_cast<std::size_t>(at.shape.outcomes())});
-      if (roles[static_cast<std::size_t>(i)] == Role::deterministic)
-        append_rows(sloped, {at.feature_row, at.feature_row + units});
+      if (!wants_slopes[static_cast<std::size_t>(i)]) continue;
+      const bool stochastic = is_stochastic(static_cast<std::size_t>(i));
+      const auto width = static_cast<std::size_t>(stochastic ? at.shape.encoding.width : 1);
+      append_rows(sloped, {at.feature_row, at.feature_row + units * width});
     }
 }
 
@@ -227,62 +234,6 @@ void Plan<S>::pack_levels() {
   for (std::size_t b = 0; b < blocks.size(); ++b)
     if (b + 1 == blocks.size() || blocks[b + 1]->level() != blocks[b]->level())
       packed_after[b] = rows[blocks[b]->level()];
-}
-
-template <class S>
-std::size_t Plan<S>::signal_of(const Assignment& assignment) {
-  const auto same = [&](const SignalPlan& signal) {
-    return signal.reward == assignment.reward.index && signal.baseline == assignment.baseline;
-  };
-  const auto found = std::find_if(signals.begin(), signals.end(), same);
-  if (found != signals.end()) return static_cast<std::size_t>(found - signals.begin());
-  SignalPlan signal{assignment.reward.index, assignment.baseline, baseline_scalars, 0};
-  if (const auto& baseline = assignment.baseline) {
-    guarded_call({"baseline-threw", nullptr, "the state_size of a baseline"},
-                 [&] { signal.state_size = baseline->state_size(input_rows); });
-    replicas = std::max(replicas, baseline->replicas());
-    baseline_scalars += signal.state_size;
-  }
-  signals.push_back(std::move(signal));
-  return signals.size() - 1;
-}
-
-template <class S>
-void Plan<S>::credit(const std::vector<Assignment>& assignments, const Contraction& contraction) {
-  std::vector<const Assignment*> sorted;
-  for (const Assignment& assignment : assignments) sorted.push_back(&assignment);
-  std::stable_sort(sorted.begin(), sorted.end(), [&](const Assignment* a, const Assignment* b) {
-    return std::pair(a->reward, placements[index(a->node)].unit_row) <
-           std::pair(b->reward, placements[index(b->node)].unit_row);
-  });
-  for (const Assignment* const sought : sorted) {
-    const Assignment& assignment = *sought;
-    const Placement& at = placements[index(assignment.node)];
-    const int reward = assignment.reward.index, outcomes = at.shape.outcomes();
-    const std::size_t signal = signal_of(assignment);
-    std::optional<std::size_t> asked;
-    if (reward_plans[static_cast<std::size_t>(reward)].value &&
-        assignment.estimator.needs().candidate_rewards &&
-        !contraction.route_to_reward(assignment.node, assignment.reward).empty()) {
-      asked = candidates.size();
-      Downstream follows = contraction.below_functions(assignment.node);
-      follows.children.clear();
-      candidates.emplace_back(at, follows, placements, nodes_);
-      candidate_rows = std::max(
-          candidate_rows, static_cast<std::size_t>(at.shape.units) * static_cast<std::size_t>(outcomes));
-    }
-    if (!credits.empty() && !asked) {
-      CreditRun& last = credits.back();
-      const std::size_t next_unit = last.unit_row + static_cast<std::size_t>(last.units);
-      if (last.signal == signal && !last.candidates && last.outcomes == outcomes &&
-          next_unit == at.unit_row && last.estimator == assignment.estimator) {
-        last.units += at.shape.units;
-        continue;
-      }
-    }
-    credits.push_back({at.name, assignment.estimator, reward, signal, at.shape.units, outcomes, at.unit_row,
-                       at.table_row, asked});
-  }
 }
 
 template <class S>

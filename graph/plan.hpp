@@ -32,6 +32,7 @@ struct ParameterPlace {
 
 /// Neighbouring units that one estimator credits with one reward.
 struct CreditRun {
+  static constexpr int all_rewards = -1;
   std::string node;  ///< the first of them
   AnyEstimator estimator;
   int reward = 0;
@@ -54,6 +55,15 @@ struct SignalPlan {
 struct RewardPlan {
   KnownReward value;  ///< empty: it is given with every backward pass
   std::vector<NodeId> reads;
+};
+
+/// Neighbouring units of one level and encoding whose weights are made of their slopes, for all rewards at
+/// once.
+struct PathwiseRun {
+  CreditRun credit;
+  int level = 0;
+  std::size_t feature_row = 0;
+  const Encoding* encoding = nullptr;
 };
 
 struct RowRange {
@@ -81,8 +91,9 @@ struct Plan {
   std::vector<SignalPlan> signals;
   int replicas = 1;                         ///< samples of each input, side by side
   std::vector<Reevaluation<S>> candidates;  ///< of units that known rewards read
+  std::vector<PathwiseRun> pathwise;        ///< by level, the last first
   std::vector<RowRange> told;               ///< rows of evidence of the nodes that want messages, in order
-  std::vector<RowRange> sloped;             ///< rows of features of deterministic nodes, in order
+  std::vector<RowRange> sloped;             ///< rows of features of the nodes that want slopes, in order
   std::vector<Reevaluation<S>> reevaluations;
   Blocks<S> blocks;  ///< in the order of the forward pass
   std::vector<RowRange>
@@ -121,13 +132,15 @@ struct Plan {
   void number_nodes(const Graph& graph);
   void lay_out_rows(std::span<const Group> groups);
   void join_parents(const Graph& graph, const Contraction& contraction,
-                    const std::vector<bool>& wants_messages);
-  void list_rows(std::span<const Group> groups, const std::vector<bool>& wants_messages);
+                    const std::vector<bool>& wants_messages, const std::vector<bool>& wants_slopes);
+  void list_rows(std::span<const Group> groups, const std::vector<bool>& wants_messages,
+                 const std::vector<bool>& wants_slopes);
   void add_reevaluations(const Contraction& contraction, const std::vector<bool>& wants_messages);
   void lower(const Graph& graph, std::span<const Group> groups);
   void pack_levels();
   void credit(const std::vector<Assignment>& assignments, const Contraction& contraction);
   std::size_t signal_of(const Assignment& assignment);
+  void credit_pathwise(const std::vector<Assignment>& assignments);
 
   std::unordered_map<std::string_view, std::size_t> by_path_;  ///< into `parameters`
   std::vector<std::optional<AnyNode>> nodes_;                  ///< what the blocks refer to; none: an input

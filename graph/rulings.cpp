@@ -53,6 +53,8 @@ Verdict Rulings::ask(const AnyEstimator& estimator, NodeId node, const Facts& kn
     return undefined(fmt::format("it asks for {} steps of hindsight; the backward pass brings one", steps));
   try {
     Verdict verdict = estimator.admissible(known);
+    if (estimator.needs().pathwise && verdict.admissible && !known.children_have_slopes)
+      return undefined("one of its children has no backpropagate, so its slope is not known");
     return steps > 0 && verdict.admissible && !is_within_limit(node) ? over_limit(node) : verdict;
   } catch (const std::bad_alloc&) {
     throw;

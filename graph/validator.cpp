@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <hindsight/graph/pathwise_rules.hpp>
 #include <hindsight/graph/reevaluation.hpp>
 #include <hindsight/graph/rulings.hpp>
 #include <hindsight/graph/topology.hpp>
@@ -28,7 +29,8 @@ class Examiner {
         contraction_(graph),
         violations_(find_violations(graph, contraction_,
                                     options.strict ? InputPolicy::checked : InputPolicy::exempt)),
-        rulings_(graph, contraction_, catalogue, options.reevaluation_limit) {}
+        rulings_(graph, contraction_, catalogue, options.reevaluation_limit),
+        have_slopes_(have_slopes_of_children(graph)) {}
 
   Examination run() {
     Report& report = result_.report;
@@ -120,7 +122,8 @@ class Examiner {
       return;
     }
     bool credited = false, admissible = true;
-    const std::size_t first_credit = result_.report.credits.size();
+    const std::size_t first_credit = result_.report.credits.size(),
+                      first_assignment = result_.assignments.size();
     is_violation_reported_ = false;
     for (int i = 0; i < graph_.reward_count(); ++i) {
       if (!upstream_[static_cast<std::size_t>(i)][static_cast<std::size_t>(node.index)]) continue;
@@ -128,6 +131,10 @@ class Examiner {
       const Credit& credit = assign(node, {i});
       admissible = admissible && credit.verdict.admissible && !credit.estimator.empty();
     }
+    const auto assigned = std::span<const Assignment>(result_.assignments).subspan(first_assignment);
+    if (mixes_pathwise(assigned))
+      add({.code = "mixed-pathwise", .node = node},
+          [&] { return explain_pathwise_mix(graph_, contraction_, assigned); });
     if (!credited) warn_of_no_route(node);
     if (!violations_.contains(node)) return;
     if (!credited)
@@ -191,7 +198,8 @@ class Examiner {
             .reads_directly = is_read_directly(node, reward),
             .known = graph_.is_known(reward),
             .has_children = !contraction_.children(node).empty(),
-            .outcomes = graph_.shape(node).outcomes()};
+            .outcomes = graph_.shape(node).outcomes(),
+            .children_have_slopes = have_slopes_[static_cast<std::size_t>(node.index)]};
   }
 
   const Credit& assign(NodeId node, RewardId reward) {
@@ -224,7 +232,7 @@ class Examiner {
         check_replicas(node, *baseline);
       }
       result_.assignments.push_back({node, reward, *chosen, baseline});
-      judge(node, reward, known, credit);
+      judge(node, reward, known, credit, chosen->needs());
     }
     return result_.report.credits.emplace_back(std::move(credit));
   }
@@ -252,14 +260,14 @@ class Examiner {
     });
   }
 
-  void judge(NodeId node, RewardId reward, const Facts& known, const Credit& credit) {
+  void judge(NodeId node, RewardId reward, const Facts& known, const Credit& credit, const Needs& needs) {
     const Verdict& verdict = credit.verdict;
     if (verdict.admissible && verdict.unbiased) return;
     if (verdict.reason == Reason::policy && !known.assumption_1) {
       if (!std::exchange(is_violation_reported_, true))
         note_violation(
             node, Severity::error, [] { return std::string(); },
-            [&] { return help(arguments(node, reward, verdict), verdict); }, Reason::policy);
+            [&] { return help(arguments(node, reward, verdict, needs), verdict); }, Reason::policy);
       return;
     }
     const bool direct = known.reads_directly && verdict.reason == Reason::biased && !verdict.admissible;
@@ -271,9 +279,13 @@ class Examiner {
         [&] {
           Diagnostic diagnostic{
               .message = fmt::format("{} for reward '{}': {}", credit.estimator, credit.reward, verdict.why),
-              .help = help(arguments(node, reward, verdict), verdict),
+              .help = help(arguments(node, reward, verdict, needs), verdict),
               .reason = verdict.reason};
-          if (direct) diagnostic.witness = {route_names(contraction_.route_to_reward(node, reward), reward)};
+          const bool no_slopes = needs.pathwise && !verdict.admissible;
+          if (direct || (no_slopes && known.reads_directly))
+            diagnostic.witness = {route_names(contraction_.route_to_reward(node, reward), reward)};
+          else if (no_slopes && !known.children_have_slopes)
+            diagnostic.witness = {{graph_.name(node), graph_.name(child_without_slopes(graph_, node))}};
           const double cost = reevaluation_cost(graph_, node, contraction_.below_functions(node));
           if (verdict.reason == Reason::cost && cost > options_.reevaluation_limit)
             diagnostic.help.push_back(
@@ -283,9 +295,10 @@ class Examiner {
   }
 
   /// The longer call where the shorter one would be overruled, or would say more than was asked.
-  std::string arguments(NodeId node, RewardId reward, const Verdict& verdict) const {
-    const bool per_reward = graph_.has_own_choice(node, reward) ||
-                            (graph_.reward_count() > 1 && verdict.reason != Reason::policy);
+  std::string arguments(NodeId node, RewardId reward, const Verdict& verdict, const Needs& needs) const {
+    const bool per_reward =
+        graph_.has_own_choice(node, reward) ||
+        (graph_.reward_count() > 1 && verdict.reason != Reason::policy && !needs.pathwise);
     return per_reward ? fmt::format("{}, {}", graph_.name(node), graph_.name(reward)) : graph_.name(node);
   }
 
@@ -344,6 +357,7 @@ class Examiner {
   const Contraction contraction_;
   const Violations violations_;
   Rulings rulings_;
+  const std::vector<bool> have_slopes_;  ///< per node: of all its children
   std::optional<WitnessSearch> witnesses_;
   std::optional<AnyBaseline> replicating_;  ///< the first baseline that wants several samples of each input
   bool is_violation_reported_ = false;      ///< of the node that is being examined
