@@ -111,6 +111,9 @@ std::string StraightThrough::name() const {
 }
 
 Verdict StraightThrough::admissible(const Facts& facts) const {
+  if (facts.reads_directly && facts.known)
+    return undefined("the reward reads it, and only its values are known, not its slope",
+                     {relaxed, reinforce});
   if (facts.reads_directly)
     return undefined(facts.has_children ? "the reward reads it, and a black box passes no slope back"
                                         : "it has no children, and a black-box reward passes no slope back",

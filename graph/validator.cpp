@@ -226,7 +226,13 @@ class Examiner {
     if (chosen) {
       credit.estimator = chosen->name();
       if (credit.why.empty()) credit.why = credit.verdict.why;
-      const std::optional<AnyBaseline>& baseline = graph_.baseline_of(node, reward).chosen();
+      // Slopes hold what their children's signals are; a baseline of the node's own has no place in them.
+      std::optional<AnyBaseline> baseline;
+      if (!chosen->needs().pathwise)
+        baseline = graph_.baseline_of(node, reward).chosen();
+      else if (has_baseline_of_its_own(graph_, node, reward))
+        add({.severity = Severity::warning, .code = "unused-baseline", .node = node},
+            [&] { return explain_unused_baseline(graph_, node, reward, *chosen); });
       if (baseline) {
         credit.baseline = baseline->name();
         check_replicas(node, *baseline);

@@ -180,7 +180,10 @@ TEST_CASE("HNCA is refused as biased where the reward reads the node") {
   for (const bool assumption_1 : {false, true})
     for (const bool has_children : {false, true})
       for (const Assumption assumption : {Assumption::enforced, Assumption::relaxed}) {
-        const Verdict verdict = Hnca{assumption}.admissible({assumption_1, true, has_children, 3});
+        const Verdict verdict = Hnca{assumption}.admissible({.assumption_1 = assumption_1,
+                                                             .reads_directly = true,
+                                                             .has_children = has_children,
+                                                             .outcomes = 3});
         CHECK_FALSE(verdict.admissible);
         CHECK_FALSE(verdict.unbiased);
         CHECK(verdict.reason == Reason::biased);
@@ -196,7 +199,8 @@ TEST_CASE("HNCA is refused as biased where the reward reads the node") {
 TEST_CASE("HNCA is refused as policy where Assumption 1 is violated unless it is relaxed") {
   for (const bool has_children : {false, true})
     for (const int outcomes : {2, 5}) {
-      const Verdict enforced = Hnca{}.admissible({false, false, has_children, outcomes});
+      const Verdict enforced =
+          Hnca{}.admissible({.assumption_1 = false, .has_children = has_children, .outcomes = outcomes});
       CHECK_FALSE(enforced.admissible);
       CHECK(enforced.unbiased);
       CHECK(enforced.reason == Reason::policy);
@@ -207,7 +211,8 @@ TEST_CASE("HNCA is refused as policy where Assumption 1 is violated unless it is
       CHECK(enforced.alternatives[1].expression == "Reinforce{}");
       CHECK(enforced.alternatives[1].remark == "unbiased everywhere, more variance");
 
-      const Verdict relaxed = Hnca{Assumption::relaxed}.admissible({false, false, has_children, outcomes});
+      const Verdict relaxed = Hnca{Assumption::relaxed}.admissible(
+          {.assumption_1 = false, .has_children = has_children, .outcomes = outcomes});
       CHECK(relaxed.admissible);
       CHECK(relaxed.unbiased);
       CHECK(relaxed.reason == Reason::none);
@@ -219,7 +224,7 @@ TEST_CASE("HNCA is refused as policy where Assumption 1 is violated unless it is
 TEST_CASE("HNCA is admissible where Assumption 1 holds and no reward reads the node") {
   for (const bool has_children : {false, true})
     for (const Assumption assumption : {Assumption::enforced, Assumption::relaxed}) {
-      const Verdict verdict = Hnca{assumption}.admissible({true, false, has_children, 2});
+      const Verdict verdict = Hnca{assumption}.admissible({.has_children = has_children});
       CHECK(verdict.admissible);
       CHECK(verdict.unbiased);
       CHECK(verdict.reason == Reason::none);

@@ -54,10 +54,10 @@ TEST_CASE("self-loops, edges that are there twice and children of rewards are re
 TEST_CASE("what is misspelt is asked after") {
   CHECK(refused("digraph {\n x [kind=input unit=3] }") ==
         "net:2: error[unknown-attribute]: node 'x': nothing here is called 'unit'; did you mean 'units'?\n"
-        "  help: what is understood here: kind, estimator, units");
+        "  help: what is understood here: kind, estimator, baseline, units");
   CHECK(refused("digraph { y [kind=categorical class=10] }") ==
         "net:1: error[unknown-attribute]: node 'y': nothing here is called 'class'; did you mean 'classes'?\n"
-        "  help: what is understood here: kind, estimator, classes, units");
+        "  help: what is understood here: kind, estimator, baseline, classes, units");
   CHECK(
       refused("digraph { x -> y\n [densty=0.5] }") ==
       "net:1: error[unknown-attribute]: node 'y': nothing here is called 'densty'; did you mean 'density'?\n"
@@ -81,7 +81,7 @@ TEST_CASE("what is misspelt is asked after") {
   CHECK(refused_xml("<graphml><key id='k' attr.name='unit'/><graph><node id='a'><data key='k'>3</data></node>"
                     "</graph></graphml>") ==
         "net:1: error[unknown-attribute]: node 'a': nothing here is called 'unit'; did you mean 'units'?\n"
-        "  help: what is understood here: kind, estimator, units");
+        "  help: what is understood here: kind, estimator, baseline, units");
 }
 
 TEST_CASE("values that mean nothing are refused with what they should be") {

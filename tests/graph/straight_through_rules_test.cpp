@@ -215,6 +215,43 @@ TEST_CASE("a node that one reward reads is not told to go straight through for a
 )") == 0);
 }
 
+TEST_CASE("a known reward that reads the node has values, but no slope") {
+  Graph graph;
+  const NodeId a = graph.add("a", Bernoulli{}, {}), b = graph.add("b", Bernoulli{}, {a});
+  graph.reward("r", {a, b}, [=](const JointOutcome& outcome) { return outcome(a) + outcome(b); });
+  graph.estimate_with(a, StraightThrough{});
+  CHECK(
+      diagnostics(graph) ==
+      R"(error[inadmissible-estimator]: node 'a': straight-through for reward 'r': the reward reads it, and only its values are known, not its slope (undefined)
+    a → r
+  help: graph.estimate_with(a, Hnca{.assumption = Assumption::relaxed});   // unbiased on any DAG, needs no slopes
+  help: graph.estimate_with(a, Reinforce{});   // unbiased everywhere, more variance
+)");
+  graph.estimate_with(a, Hnca{.assumption = Assumption::relaxed});
+  CHECK(diagnostics(graph).empty());
+}
+
+TEST_CASE("a baseline of a node that goes straight through is warned of, and those of its children count") {
+  Pair pair;
+  pair.graph.estimate_with(pair.a, StraightThrough{});
+  pair.graph.baseline(pair.r, RunningMean{});
+  CHECK(diagnostics(pair.graph) == biased_a);  // it is b's, too
+  CHECK(validate(pair.graph).credits[0].baseline.empty());
+  CHECK_FALSE(validate(pair.graph).credits[1].baseline.empty());
+  pair.graph.baseline(pair.a, RunningMean{});
+  CHECK(
+      diagnostics(pair.graph)
+          .find(
+              R"(warning[unused-baseline]: node 'a': its baseline running-mean for reward 'r' is not used: straight-through is made of the slopes of its children, and the baselines in those are theirs
+  help: graph.baseline(a, NoBaseline{});
+)") != std::string::npos);
+  CHECK(compile(pair.graph).report().admissible());
+  pair.graph.baseline(pair.a, NoBaseline{});
+  CHECK(diagnostics(pair.graph) == biased_a);
+  pair.graph.baseline(pair.a, pair.r, RunningMean{});
+  CHECK(diagnostics(pair.graph).find("  help: graph.baseline(a, r, NoBaseline{});\n") != std::string::npos);
+}
+
 TEST_CASE("weights that are made of slopes and are not finite are refused, for all rewards") {
   Pair pair;
   pair.graph.estimate_with(pair.a, Careless{});

@@ -208,8 +208,10 @@ TEST_CASE_TEMPLATE("straight-through gives its literal weights on random DAGs, i
   for (std::uint64_t seed = 7000; seed < 7160; ++seed) {
     RandomGraph random = random_graph(seed, {.wiring = seed % 4 == 0 ? Wiring::layered : Wiring::any,
                                              .nodes = 4 + static_cast<int>(seed % 4),
-                                             .functions = seed % 2 == 0});
+                                             .functions = seed % 2 == 0,
+                                             .known = seed % 3 == 0});
     choose_estimators(random, seed);
+    if (seed % 5 == 0) choose_baselines(random, seed);
     const Chosen chosen = choose_straight_through(random, seed);
     if (chosen.empty()) continue;
     const auto model = random_model<S>(random.graph, seed, 1);

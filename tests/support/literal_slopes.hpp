@@ -77,7 +77,8 @@ class LiteralObjective {
     };
     try_as(std::type_identity<Bernoulli>{}, std::type_identity<Categorical>{}, std::type_identity<Table>{},
            std::type_identity<SineVote>{}, std::type_identity<Tanh>{}, std::type_identity<Relu>{},
-           std::type_identity<Sigmoid>{}, std::type_identity<Identity>{}, std::type_identity<SquareSums>{});
+           std::type_identity<Sigmoid>{}, std::type_identity<Identity>{}, std::type_identity<SquareSums>{},
+           std::type_identity<FeatureProduct>{});
   }
 
   const Placement& placement(NodeId node) const {
