@@ -9,6 +9,7 @@
 #include <hindsight/core/numerics.hpp>
 #include <hindsight/core/optimizers.hpp>
 #include <hindsight/core/report.hpp>
+#include <hindsight/estimators/hindsight_credit.hpp>
 #include <hindsight/estimators/hnca.hpp>
 #include <hindsight/estimators/reinforce.hpp>
 #include <hindsight/graph/graph.hpp>
@@ -32,6 +33,7 @@ namespace hindsight {
 inline Catalogue standard_catalogue() {
   Catalogue catalogue;
   catalogue.prefer(Hnca{}).prefer(Reinforce{}).offer(Hnca{.assumption = Assumption::relaxed});
+  catalogue.offer(Hnca{.steps = 2}).offer(HindsightCredit{});
   catalogue.know<Bernoulli>().know<Categorical>().know<Table>();
   catalogue.know<Tanh>().know<Relu>().know<Sigmoid>().know<Identity>();
   return catalogue;

@@ -3,6 +3,7 @@
 #include <compare>
 #include <concepts>
 #include <cstddef>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -15,9 +16,14 @@
 
 namespace hindsight {
 
+/// As many steps of hindsight as there are.
+inline constexpr int every_step = std::numeric_limits<int>::max();
+
 /// What an estimator asks the backward pass to bring.
 struct Needs {
-  int hindsight_steps = 0;  ///< 1: the evidence of the node's children
+  /// 1: the evidence of the node's children. k: that of all units but the unread descendants less than k
+  /// steps away, which are summed out exactly.
+  int hindsight_steps = 0;
 };
 
 /// What is true of one node and one reward, all that a verdict may depend on.
@@ -53,7 +59,7 @@ struct LocalView {
   std::size_t stride = 0;
   const S* log_probs = nullptr;      ///< row unit·outcomes + k: log π(k | parents)
   const Outcome* sampled = nullptr;  ///< row unit
-  const S* evidence = nullptr;  ///< row unit·outcomes + k: log P(children | k) - log P(children | sampled)
+  const S* evidence = nullptr;  ///< row unit·outcomes + k: log P(what is known | k) - the same | sampled
   const S* signal = nullptr;    ///< one per sample: the reward's share of the gradient
   InstructionSet instructions = InstructionSet::baseline;  ///< that the plan was compiled for
 
