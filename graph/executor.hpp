@@ -62,8 +62,8 @@ class Executor {
   void load_rewards(std::span<const RewardValues<S>> rewards);
   /// Each sample's share of the gradient.
   void share(std::span<const S> shares);
-  /// Makes the tables that depend on the weights alone, then sends all messages and re-evaluates what lies
-  /// behind deterministic nodes.
+  /// Makes the tables that depend on the weights alone, then sends all messages, re-evaluates what lies
+  /// behind deterministic nodes, and sums out what hindsight over several steps does not know.
   void send_messages();
   /// Evidence about what cannot have happened is meaningless; without it the sample counts for nothing.
   void forget_evidence(int sample);
@@ -82,6 +82,7 @@ class Executor {
   Frame<S> frame(int chunk, int worker) const;
   /// A copy of the chunk, on that thread, for re-evaluation.
   Frame<S> trial_frame(const Frame<S>& at, int worker);
+  void eliminate(const Frame<S>& at, const Frame<S>& trial, int chunk, int worker);
   void prepare_tables();
   void backpropagate();
   void pack_outcomes(const Frame<S>& at, const RowRange& rows) const;

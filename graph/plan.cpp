@@ -1,6 +1,7 @@
 #include <hindsight/graph/plan.hpp>
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <typeindex>
 
@@ -67,16 +68,36 @@ Plan<S>::Plan(const Graph& graph, const std::vector<Assignment>& assignments, st
   number_nodes(graph);
   const std::vector<Group> groups = group(graph);
   lay_out_rows(groups);
+  const Contraction contraction(graph);
+  const Eliminated eliminated = plan_eliminations(graph, contraction, assignments);
   std::vector<bool> wants_messages(placements.size(), false);
   for (const Assignment& assignment : assignments)
-    if (assignment.estimator.needs().hindsight_steps > 0) wants_messages[index(assignment.node)] = true;
-  const Contraction contraction(graph);
+    if (assignment.estimator.needs().hindsight_steps > 0 &&
+        !eliminated.contains({assignment.node, assignment.reward}))
+      wants_messages[index(assignment.node)] = true;
   join_parents(graph, contraction, wants_messages);
   list_rows(groups, wants_messages);
   lower(graph, groups);
   add_reevaluations(contraction, wants_messages);
+  credit(assignments, eliminated);
   pack_levels();
-  credit(assignments);
+}
+
+template <class S>
+auto Plan<S>::plan_eliminations(const Graph& graph, const Contraction& contraction,
+                                std::span<const Assignment> assignments) -> Eliminated {
+  Eliminated eliminated;
+  EliminationPlanner planner(graph, contraction);
+  for (const auto& [node, reward, estimator] : assignments) {
+    const int steps = estimator.needs().hindsight_steps;
+    if (steps < 2) continue;
+    std::vector<EliminationPlan> units;
+    for (int unit = 0; unit < graph.shape(node).units; ++unit)
+      units.push_back(planner.plan({node, unit}, reward, steps, std::numeric_limits<double>::infinity()));
+    if (std::any_of(units.begin(), units.end(), [](const auto& plan) { return !plan.is_one_step; }))
+      eliminated.emplace(std::pair(node, reward), std::move(units));
+  }
+  return eliminated;
 }
 
 template <class S>
@@ -208,7 +229,7 @@ void Plan<S>::pack_levels() {
   packed_after.resize(blocks.size());
   const auto reads = [](const auto& block) { return block->reads_bits(); };
   const auto reevaluates = [](const Reevaluation<S>& reevaluation) { return reevaluation.reads_bits(); };
-  if (std::none_of(blocks.begin(), blocks.end(), reads) &&
+  if (std::none_of(blocks.begin(), blocks.end(), reads) && !eliminations.reads_bits() &&
       std::none_of(reevaluations.begin(), reevaluations.end(), reevaluates))
     return;
   std::map<int, RowRange> rows;
@@ -225,7 +246,7 @@ void Plan<S>::pack_levels() {
 }
 
 template <class S>
-void Plan<S>::credit(std::vector<Assignment> assignments) {
+void Plan<S>::credit(std::vector<Assignment> assignments, const Eliminated& eliminated) {
   std::stable_sort(assignments.begin(), assignments.end(), [&](const Assignment& a, const Assignment& b) {
     return std::pair(a.reward, placements[index(a.node)].unit_row) <
            std::pair(b.reward, placements[index(b.node)].unit_row);
@@ -233,18 +254,25 @@ void Plan<S>::credit(std::vector<Assignment> assignments) {
   for (const Assignment& assignment : assignments) {
     const Placement& at = placements[index(assignment.node)];
     const int reward = assignment.reward.index, outcomes = at.shape.outcomes();
+    std::optional<std::size_t> eliminated_row;
+    if (const auto found = eliminated.find({assignment.node, assignment.reward}); found != eliminated.end()) {
+      eliminated_row = eliminations.evidence_rows();
+      for (const EliminationPlan& unit : found->second) eliminations.add(unit);
+    }
     if (!credits.empty()) {
       CreditRun& last = credits.back();
       const std::size_t next_unit = last.unit_row + static_cast<std::size_t>(last.units);
       if (last.reward == reward && last.outcomes == outcomes && next_unit == at.unit_row &&
-          last.estimator == assignment.estimator) {
+          last.estimator == assignment.estimator &&
+          last.eliminated_row.has_value() == eliminated_row.has_value()) {
         last.units += at.shape.units;
         continue;
       }
     }
-    credits.push_back(
-        {at.name, assignment.estimator, reward, at.shape.units, outcomes, at.unit_row, at.table_row});
+    credits.push_back({at.name, assignment.estimator, reward, at.shape.units, outcomes, at.unit_row,
+                       at.table_row, eliminated_row});
   }
+  eliminations.lower();
 }
 
 template <class S>

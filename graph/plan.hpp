@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -16,6 +17,7 @@
 #include <hindsight/core/instruction_set.hpp>
 #include <hindsight/core/node.hpp>
 #include <hindsight/graph/contraction.hpp>
+#include <hindsight/graph/eliminations.hpp>
 #include <hindsight/graph/graph.hpp>
 #include <hindsight/graph/reevaluation.hpp>
 #include <hindsight/graph/validator.hpp>
@@ -39,6 +41,7 @@ struct CreditRun {
   int outcomes = 0;
   std::size_t unit_row = 0;
   std::size_t table_row = 0;
+  std::optional<std::size_t> eliminated_row = {};  ///< of evidence that elimination writes; none: messages
 };
 
 struct RowRange {
@@ -65,6 +68,7 @@ struct Plan {
   std::vector<RowRange> told;    ///< rows of evidence of the nodes that want messages, in order
   std::vector<RowRange> sloped;  ///< rows of features of deterministic nodes, in order
   std::vector<Reevaluation<S>> reevaluations;
+  Eliminations<S> eliminations{placements, nodes_};
   Blocks<S> blocks;  ///< in the order of the forward pass
   std::vector<RowRange>
       packed_after;  ///< per block: unit rows whose outcomes are wanted as bits once it has run
@@ -77,6 +81,8 @@ struct Plan {
     return std::any_of(packed_after.begin(), packed_after.end(),
                        [](const RowRange& rows) { return rows.first < rows.last; });
   }
+  /// Blocks run on copies of a chunk.
+  bool uses_trials() const { return !reevaluations.empty() || eliminations.uses_trials(); }
   /// Where learning starts. Takes the graph that was compiled.
   std::vector<S> initial_parameters(const Graph& graph) const;
   /// Throws Error when there is no such node.
@@ -94,6 +100,10 @@ struct Plan {
     bool holds_inputs() const { return kind < 0; }
   };
   static std::vector<Group> group(const Graph& graph);
+  /// One plan per unit, for what messages cannot say.
+  using Eliminated = std::map<std::pair<NodeId, RewardId>, std::vector<EliminationPlan>>;
+  static Eliminated plan_eliminations(const Graph& graph, const Contraction& contraction,
+                                      std::span<const Assignment> assignments);
 
   void number_nodes(const Graph& graph);
   void lay_out_rows(std::span<const Group> groups);
@@ -103,7 +113,7 @@ struct Plan {
   void add_reevaluations(const Contraction& contraction, const std::vector<bool>& wants_messages);
   void lower(const Graph& graph, std::span<const Group> groups);
   void pack_levels();
-  void credit(std::vector<Assignment> assignments);
+  void credit(std::vector<Assignment> assignments, const Eliminated& eliminated);
 
   std::unordered_map<std::string_view, std::size_t> by_path_;  ///< into `parameters`
   std::vector<std::optional<AnyNode>> nodes_;                  ///< what the blocks refer to; none: an input

@@ -28,7 +28,7 @@ class Examiner {
         contraction_(graph),
         violations_(find_violations(graph, contraction_,
                                     options.strict ? InputPolicy::checked : InputPolicy::exempt)),
-        rulings_(graph, contraction_, catalogue, options.reevaluation_limit) {}
+        rulings_(graph, contraction_, catalogue, options) {}
 
   Examination run() {
     Report& report = result_.report;
@@ -201,12 +201,12 @@ class Examiner {
                   .verdict = {},
                   .why = {},
                   .opinions = {}};
-    const Ruling& ruling = rulings_.of(node, known);
+    const Ruling& ruling = rulings_.of(node, reward, known);
     credit.opinions = ruling.opinions;
     std::optional<AnyEstimator> chosen = graph_.choice(node, reward).chosen();
     credit.automatic = !chosen;
     if (chosen) {
-      credit.verdict = rulings_.ask(*chosen, node, known);
+      credit.verdict = rulings_.ask(*chosen, node, reward, known);
     } else {
       chosen = ruling.chosen;
       credit.verdict = ruling.verdict;
@@ -217,7 +217,7 @@ class Examiner {
       credit.estimator = chosen->name();
       if (credit.why.empty()) credit.why = credit.verdict.why;
       result_.assignments.push_back({node, reward, *chosen});
-      judge(node, reward, known, credit);
+      judge(node, reward, known, *chosen, credit);
     }
     return result_.report.credits.emplace_back(std::move(credit));
   }
@@ -230,7 +230,8 @@ class Examiner {
     });
   }
 
-  void judge(NodeId node, RewardId reward, const Facts& known, const Credit& credit) {
+  void judge(NodeId node, RewardId reward, const Facts& known, const AnyEstimator& chosen,
+             const Credit& credit) {
     const Verdict& verdict = credit.verdict;
     if (verdict.admissible && verdict.unbiased) return;
     if (verdict.reason == Reason::policy && !known.assumption_1) {
@@ -253,7 +254,10 @@ class Examiner {
               .reason = verdict.reason};
           if (direct) diagnostic.witness = {route_names(contraction_.route_to_reward(node, reward), reward)};
           const double cost = reevaluation_cost(graph_, node, contraction_.below_functions(node));
-          if (verdict.reason == Reason::cost && cost > options_.reevaluation_limit)
+          const auto raised = rulings_.raise_limit(chosen, node, reward);
+          if (verdict.reason == Reason::cost && raised)
+            diagnostic.help.push_back(*raised);
+          else if (verdict.reason == Reason::cost && cost > options_.reevaluation_limit)
             diagnostic.help.push_back(
                 fmt::format("or compile(graph, {{.reevaluation_limit = {:.3g}}});", 2 * cost));
           return diagnostic;
