@@ -114,9 +114,8 @@ void make_relative(const S* table, int outcomes, const Outcome* sampled, int lan
     else
       outcome = hn::PromoteTo(d, hn::Load(narrow, sampled + i));
     const auto is = [&](int k) HWY_ATTR { return hn::Eq(outcome, hn::Set(d, static_cast<S>(k))); };
-    const auto entry = [&](int k) HWY_ATTR {
-      return hn::Load(d, table + static_cast<std::size_t>(k) * row + i);
-    };
+    const auto entry = [&](int k)
+                           HWY_ATTR { return hn::Load(d, table + static_cast<std::size_t>(k) * row + i); };
     auto reference = entry(0);
     for (int k = 1; k < outcomes; ++k) reference = hn::IfThenElse(is(k), entry(k), reference);
     for (int k = 0; k < outcomes; ++k)

@@ -12,10 +12,11 @@ enum class Assumption {
   relaxed,   ///< go on: the product over children is unbiased on any DAG (docs/theory.md)
 };
 
-/// Hindsight Network Credit Assignment: credit goes to each outcome by how probable it looks once the outcomes
-/// of the node's children are known, less how probable it was before: w = (posterior - prior)·signal. With more
-/// steps, descendants that the reward does not read are summed out as far as less than `steps` edges away, and
-/// what lies behind them is known instead: less variance, at a cost that compile works out and limits.
+/// Hindsight Network Credit Assignment: credit goes to each outcome by how probable it looks once the
+/// outcomes of the node's children are known, less how probable it was before: w = (posterior -
+/// prior)·signal. With more steps, descendants that the reward does not read are summed out as far as less
+/// than `steps` edges away, and what lies behind them is known instead: less variance, at a cost that compile
+/// works out and limits.
 struct Hnca {
   Assumption assumption = Assumption::enforced;
   int steps = 1;

@@ -95,9 +95,8 @@ void EliminationPlanner::drop_barren() {
     for (const int parent : vertices_[v].parents) ++readers[index(parent)];
     if (v > 0 && vertices_[v].is_open) order.push_back(static_cast<int>(v));
   }
-  std::sort(order.begin(), order.end(), [&](int a, int b) {
-    return vertices_[index(a)].unit.node > vertices_[index(b)].unit.node;
-  });
+  std::sort(order.begin(), order.end(),
+            [&](int a, int b) { return vertices_[index(a)].unit.node > vertices_[index(b)].unit.node; });
   for (const int v : order) {
     if (readers[index(v)] > 0) continue;
     Vertex& barren = vertices_[index(v)];
@@ -169,10 +168,9 @@ void EliminationPlanner::add_trials(EliminationPlan& plan) const {
   std::map<std::vector<int>, EliminationPlan::Trial> trials;
   for (std::size_t f = 0; f < plan.factors.size(); ++f) {
     const EliminationPlan::Factor& factor = plan.factors[f];
-    const bool behind_functions =
-        std::any_of(factor.open.begin(), factor.open.end(), [&](int variable) {
-          return contraction_.is_joined_by_functions(plan.variables[index(variable)].node, factor.unit.node);
-        });
+    const bool behind_functions = std::any_of(factor.open.begin(), factor.open.end(), [&](int variable) {
+      return contraction_.is_joined_by_functions(plan.variables[index(variable)].node, factor.unit.node);
+    });
     if (!behind_functions && graph_.node(factor.unit.node)->has_factors()) continue;
     EliminationPlan::Trial& trial = trials[factor.open];
     trial.open = factor.open;
@@ -225,9 +223,9 @@ EliminationPlan EliminationPlanner::plan(const UnitRef& unit, RewardId reward, i
     plan.largest = plan.variables;
     return give_up(2 * limit);
   }
-  const bool sums_children =
-      std::any_of(vertices_.begin(), vertices_.end(),
-                  [](const Vertex& vertex) { return vertex.distance == 1 && vertex.is_open; });
+  const bool sums_children = std::any_of(vertices_.begin(), vertices_.end(), [](const Vertex& vertex) {
+    return vertex.distance == 1 && vertex.is_open;
+  });
   drop_barren();
   std::vector<int> variables = connected();
   add_factors(plan, variables);

@@ -31,9 +31,9 @@ struct EliminationPlan {
   std::vector<Factor> factors;     ///< without the unit's own
   std::vector<Trial> trials;       ///< factors in none of them are made by their node's type
   double cost = 0;                 ///< operations per sample
-  bool is_complete = true;  ///< false: the limit was passed; then the cost is a lower bound, and no more is
-                            ///< known than the variables and `largest`
-  bool is_one_step = false;     ///< nothing is summed out: messages say the same
+  bool is_complete = true;   ///< false: the limit was passed; then the cost is a lower bound, and no more is
+                             ///< known than the variables and `largest`
+  bool is_one_step = false;  ///< nothing is summed out: messages say the same
   std::vector<UnitRef> largest;  ///< the units that the largest table joins
 };
 
@@ -71,7 +71,8 @@ class EliminationPlanner {
   void add_factors(EliminationPlan& plan, std::span<const int> variables) const;
   void add_trials(EliminationPlan& plan) const;
   double factor_cost(const EliminationPlan& plan) const;
-  std::vector<NodeId> functions_between(const EliminationPlan& plan, const EliminationPlan::Trial& trial) const;
+  std::vector<NodeId> functions_between(const EliminationPlan& plan,
+                                        const EliminationPlan::Trial& trial) const;
 
   const Graph& graph_;
   const Contraction& contraction_;

@@ -110,9 +110,9 @@ class Eliminations<S>::Compiler {
     for (const int variable : factor.open) {
       const UnitRef& unit = plan_.variables[index(variable)];
       const std::size_t feature_row = made_.place(unit.node).feature_row;
-      const auto edge =
-          std::find_if(at.parents.begin(), at.parents.end(),
-                       [&](const ParentPlace& parent) { return parent.feature_row == feature_row; });
+      const auto edge = std::find_if(at.parents.begin(), at.parents.end(), [&](const ParentPlace& parent) {
+        return parent.feature_row == feature_row;
+      });
       open.open.push_back({static_cast<std::size_t>(edge - at.parents.begin()), unit.unit});
     }
     group.factors.push_back(std::move(open));

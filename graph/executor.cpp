@@ -222,12 +222,11 @@ void Executor<S>::send_messages() {
 
 template <class S>
 void Executor<S>::eliminate(const Frame<S>& at, const Frame<S>& trial, int chunk, int worker) {
-  const std::size_t per_thread =
-      run_.elimination_tables_.size() / static_cast<std::size_t>(run_.threads_);
+  const std::size_t per_thread = run_.elimination_tables_.size() / static_cast<std::size_t>(run_.threads_);
   guarded_call({"node-threw", nullptr, "the forward of a block"}, [&] {
-    plan_.eliminations.run(
-        at, trial, run_.eliminated_evidence_.data() + static_cast<std::size_t>(chunk) * chunk_samples,
-        run_.elimination_tables_.data() + static_cast<std::size_t>(worker) * per_thread);
+    plan_.eliminations.run(at, trial,
+                           run_.eliminated_evidence_.data() + static_cast<std::size_t>(chunk) * chunk_samples,
+                           run_.elimination_tables_.data() + static_cast<std::size_t>(worker) * per_thread);
   });
 }
 
@@ -280,21 +279,20 @@ void Executor<S>::make_weights() {
   for_each_item(chunks(), run_.threads_, [&](int chunk, int worker) {
     const Frame<S> at = frame(chunk, worker);
     for (const CreditRun& credit : plan_.credits) {
-      const LocalView<S> view{.units = credit.units,
-                              .outcomes = credit.outcomes,
-                              .samples = at.samples,
-                              .stride = at.stride,
-                              .log_probs = at.log_prob(credit.table_row),
-                              .sampled = at.outcome(credit.unit_row),
-                              .evidence = credit.eliminated_row
-                                              ? run_.eliminated_evidence_.data() +
-                                                    *credit.eliminated_row * run_.stride_ +
-                                                    static_cast<std::size_t>(chunk) * chunk_samples
-                                              : at.evidence_of(credit.table_row),
-                              .signal = run_.signals_.data() +
-                                        static_cast<std::size_t>(credit.reward) * run_.stride_ +
-                                        static_cast<std::size_t>(chunk) * chunk_samples,
-                              .instructions = at.instructions};
+      const LocalView<S> view{
+          .units = credit.units,
+          .outcomes = credit.outcomes,
+          .samples = at.samples,
+          .stride = at.stride,
+          .log_probs = at.log_prob(credit.table_row),
+          .sampled = at.outcome(credit.unit_row),
+          .evidence = credit.eliminated_row
+                          ? run_.eliminated_evidence_.data() + *credit.eliminated_row * run_.stride_ +
+                                static_cast<std::size_t>(chunk) * chunk_samples
+                          : at.evidence_of(credit.table_row),
+          .signal = run_.signals_.data() + static_cast<std::size_t>(credit.reward) * run_.stride_ +
+                    static_cast<std::size_t>(chunk) * chunk_samples,
+          .instructions = at.instructions};
       guarded_call({"estimator-threw", &credit.node, "its estimator"}, [&] {
         credit.estimator.add_weights(view, WeightTable<S>{&view, at.weight(credit.table_row)});
       });

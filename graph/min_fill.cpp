@@ -70,8 +70,8 @@ class MinFill {
     std::size_t best = 0;
     for (std::size_t v = 1; v < ranks_.size(); ++v) {
       if (ranks_[v].is_gone) continue;
-      if (best == 0 || std::tuple(ranks_[v].fill, ranks_[v].entries) <
-                           std::tuple(ranks_[best].fill, ranks_[best].entries))
+      if (best == 0 ||
+          std::tuple(ranks_[v].fill, ranks_[v].entries) < std::tuple(ranks_[best].fill, ranks_[best].entries))
         best = v;
     }
     return best;

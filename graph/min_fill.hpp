@@ -7,10 +7,10 @@ namespace hindsight {
 
 /// In which order to sum variables out, and what that takes.
 struct EliminationOrder {
-  std::vector<int> order;     ///< every variable but the first
-  double entries = 0;         ///< of all tables that are summed over
-  bool is_complete = true;    ///< false: the limit was passed; then `entries` is a lower bound
-  std::vector<int> largest;   ///< the variables of the largest table, sorted
+  std::vector<int> order;    ///< every variable but the first
+  double entries = 0;        ///< of all tables that are summed over
+  bool is_complete = true;   ///< false: the limit was passed; then `entries` is a lower bound
+  std::vector<int> largest;  ///< the variables of the largest table, sorted
 };
 
 /// Sums out next the variable whose neighbours lack the fewest edges among themselves; among equals the one

@@ -82,6 +82,8 @@ Verdict Rulings::ask(const AnyEstimator& estimator, NodeId node, RewardId reward
   if (steps < 2 || !verdict.admissible) return verdict;
   if (const auto plan = over_elimination_limit(steps, node, reward))
     return refuse_elimination(*plan, steps, node, reward, known);
+  if (!is_within_limit(node) && planner_.costliest(node, reward, steps, elimination_limit_).is_one_step)
+    return over_limit(node);           // messages will do
   return estimator.admissible(known);  // now without the reservation
 }
 
@@ -94,7 +96,8 @@ std::optional<EliminationPlan> Rulings::over_elimination_limit(int steps, NodeId
 
 Verdict Rulings::refuse_elimination(const EliminationPlan& plan, int steps, NodeId node, RewardId reward,
                                     const Facts& known) {
-  Verdict verdict{.admissible = false, .unbiased = true, .reason = Reason::cost, .why = {}, .alternatives = {}};
+  Verdict verdict{
+      .admissible = false, .unbiased = true, .reason = Reason::cost, .why = {}, .alternatives = {}};
   // A report writes out only the first; working out how many steps would fit takes time.
   if (refused_eliminations_++ >= shown_per_code) {
     verdict.why = fmt::format("summing units out takes more operations per sample than the limit of {:.3g}",
@@ -103,20 +106,21 @@ Verdict Rulings::refuse_elimination(const EliminationPlan& plan, int steps, Node
     return verdict;
   }
   int fitting = 1;
-  while (fitting + 1 < steps &&
-         planner_.costliest(node, reward, fitting + 1, elimination_limit_).is_complete)
+  while (fitting + 1 < steps && planner_.costliest(node, reward, fitting + 1, elimination_limit_).is_complete)
     ++fitting;
   const std::size_t summed = plan.variables.size() - 1;
   verdict.why = fmt::format(
-      "summing out {} unit{} takes {}{:.3g} operations per sample for one unit, more than the limit of {:.3g}; "
+      "summing out {} unit{} takes {}{:.3g} operations per sample for one unit, more than the limit of "
+      "{:.3g}; "
       "the largest table joins {}; {}",
       summed, summed == 1 ? "" : "s", plan.is_complete ? "" : "more than ", plan.cost, elimination_limit_,
       list_nodes(graph_, plan.largest),
       fitting > 1 ? fmt::format("{} steps fit", fitting) : std::string("not even 2 steps fit"));
   std::string options = known.assumption_1 ? "" : ".assumption = Assumption::relaxed";
   if (fitting > 1) options += fmt::format("{}.steps = {}", options.empty() ? "" : ", ", fitting);
-  verdict.alternatives = {{fmt::format("Hnca{{{}}}", options), fitting > 1 ? "as many steps as fit" : "one step"},
-                          {"Reinforce{}", "unbiased everywhere, more variance"}};
+  verdict.alternatives = {
+      {fmt::format("Hnca{{{}}}", options), fitting > 1 ? "as many steps as fit" : "one step"},
+      {"Reinforce{}", "unbiased everywhere, more variance"}};
   return verdict;
 }
 

@@ -66,8 +66,7 @@ class TrialFactors {
 
   const Lowered& lower(const std::vector<NodeId>& functions, const std::vector<NodeId>& readers);
   static void show(const Frame<S>& trial, const OpenUnit& open, const Outcome* outcomes);
-  void read(const Frame<S>& actual, const Frame<S>& trial, const Trial& of, const Entry& entry,
-            S* row) const;
+  void read(const Frame<S>& actual, const Frame<S>& trial, const Trial& of, const Entry& entry, S* row) const;
 
   const std::vector<Placement>& placements_;
   const std::vector<std::optional<AnyNode>>& nodes_;

@@ -254,8 +254,9 @@ class Examiner {
               .reason = verdict.reason};
           if (direct) diagnostic.witness = {route_names(contraction_.route_to_reward(node, reward), reward)};
           const double cost = reevaluation_cost(graph_, node, contraction_.below_functions(node));
-          const auto raised = rulings_.raise_limit(chosen, node, reward);
-          if (verdict.reason == Reason::cost && raised)
+          const auto raised =
+              verdict.reason == Reason::cost ? rulings_.raise_limit(chosen, node, reward) : std::nullopt;
+          if (raised)
             diagnostic.help.push_back(*raised);
           else if (verdict.reason == Reason::cost && cost > options_.reevaluation_limit)
             diagnostic.help.push_back(

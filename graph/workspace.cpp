@@ -62,9 +62,8 @@ BasicWorkspace<S>::BasicWorkspace(std::shared_ptr<const Plan<S>> plan, int capac
   const auto threads = static_cast<double>(threads_);
   const std::size_t sloped_rows = plan_->sloped.empty() ? 0 : plan_->feature_rows;
   const std::size_t trials = plan_->uses_trials() ? static_cast<std::size_t>(threads_) : 0;
-  const double rows =
-      static_cast<double>(plan_->feature_rows + sloped_rows + 3 * plan_->table_rows + plan_->rewards.size() +
-                          plan_->eliminations.evidence_rows());
+  const double rows = static_cast<double>(plan_->feature_rows + sloped_rows + 3 * plan_->table_rows +
+                                          plan_->rewards.size() + plan_->eliminations.evidence_rows());
   const std::size_t words_of_bits =
       plan_->packs_outcomes()
           ? plan_->unit_rows * ((static_cast<std::size_t>(capacity) - 1) / chunk_samples + 1)

@@ -91,9 +91,8 @@ template <class S>
 HWY_INLINE hn::Vec<hn::ScalableTag<S>> log_normaliser(const S* logits, std::span<const S> shares,
                                                       std::size_t row) {
   const hn::ScalableTag<S> d;
-  const auto logit = [&](std::size_t k) HWY_ATTR {
-    return hn::Add(hn::Load(d, logits + k * row), hn::Set(d, shares[k]));
-  };
+  const auto logit = [&](std::size_t k)
+                         HWY_ATTR { return hn::Add(hn::Load(d, logits + k * row), hn::Set(d, shares[k])); };
   auto largest = logit(0);
   for (std::size_t k = 1; k < shares.size(); ++k) largest = hn::Max(largest, logit(k));
   auto total = hn::Zero(d);

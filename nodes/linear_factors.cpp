@@ -23,7 +23,8 @@ class LinearFactors final : public FactorTables<S> {
     const Group& group = groups_[index];
     Scratch at(scratch, group, static_cast<std::size_t>(frame.lanes));
     for (std::size_t f = 0; f < group.factors; ++f) describe(frame, group, f, at);
-    OutcomeCounter counter(std::span(open_outcomes_).subspan(group.first_open, group.open));
+    const std::span<const int> outcomes = std::span(open_outcomes_).subspan(group.first_open, group.open);
+    OutcomeCounter counter(outcomes);
     const std::span<const std::size_t> strides = std::span(strides_).subspan(group.first_open, group.open);
     do {
       choose_shares(group, counter, at);
@@ -89,9 +90,8 @@ class LinearFactors final : public FactorTables<S> {
     }
     for (const Factor& factor : given.factors) {
       const auto unit = static_cast<std::size_t>(factor.unit);
-      known_.push_back(
-          {factor.at->table_row + unit * static_cast<std::size_t>(factor.at->shape.outcomes()),
-           factor.at->unit_row + unit});
+      known_.push_back({factor.at->table_row + unit * static_cast<std::size_t>(factor.at->shape.outcomes()),
+                        factor.at->unit_row + unit});
       const LinearLayout layout(factor.at->parent_shapes, factor.at->shape.units, factor.at->shape.logits);
       const std::vector<WeightRun> runs = layout.runs(factor.unit);
       for (const OpenParent& open : factor.open) weights_.push_back(weight(*factor.at, runs, open));
@@ -181,10 +181,10 @@ class LinearFactors final : public FactorTables<S> {
   }
 
   std::vector<Group> groups_;
-  std::vector<Known> known_;            ///< per factor
-  std::vector<Weight> weights_;         ///< per factor and open unit
-  std::vector<int> open_outcomes_;      ///< per group and open unit
-  std::vector<std::size_t> strides_;    ///< the same
+  std::vector<Known> known_;          ///< per factor
+  std::vector<Weight> weights_;       ///< per factor and open unit
+  std::vector<int> open_outcomes_;    ///< per group and open unit
+  std::vector<std::size_t> strides_;  ///< the same
 };
 
 }  // namespace
