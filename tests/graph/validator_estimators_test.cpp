@@ -251,6 +251,8 @@ TEST_CASE("the report has an opinion on every catalogued estimator for every nod
   CHECK(opinions(report, 0) == std::vector<Line>{{"hnca", false, true, Reason::policy},
                                                  reinforce,
                                                  {"hnca(assumption=relaxed)", true, true, Reason::none},
+                                                 {"hnca(steps=2)", false, true, Reason::policy},
+                                                 {"hindsight-credit", true, true, Reason::none},
                                                  exact,
                                                  speechless});
   CHECK(report.credits[1].node == "a");
@@ -258,6 +260,8 @@ TEST_CASE("the report has an opinion on every catalogued estimator for every nod
   const std::vector<Line> read_directly{{"hnca", false, false, Reason::biased},
                                         reinforce,
                                         {"hnca(assumption=relaxed)", false, false, Reason::biased},
+                                        {"hnca(steps=2)", false, false, Reason::biased},
+                                        {"hindsight-credit", false, false, Reason::biased},
                                         exact,
                                         speechless};
   CHECK(opinions(report, 1) == read_directly);
@@ -265,6 +269,8 @@ TEST_CASE("the report has an opinion on every catalogued estimator for every nod
   CHECK(opinions(report, 2) == std::vector<Line>{{"hnca", true, true, Reason::none},
                                                  reinforce,
                                                  {"hnca(assumption=relaxed)", true, true, Reason::none},
+                                                 {"hnca(steps=2)", true, true, Reason::none},
+                                                 {"hindsight-credit", true, true, Reason::none},
                                                  exact,
                                                  speechless});
   CHECK(report.credits[3].node == "c");

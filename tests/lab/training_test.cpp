@@ -186,7 +186,9 @@ TEST_CASE("options that mean nothing are refused by name") {
         "  help: --estimator NODE=hnca   # NODE one of: h1, h2, output");
   CHECK(said({.estimators = {"h1=best"}}) ==
         "error[option]: there is no estimator 'best'\n"
-        "  help: --estimator h1=NAME   # NAME one of: hnca, reinforce, hnca(assumption=relaxed)");
+        "  help: --estimator h1=NAME   # NAME one of: hnca, reinforce, hnca(assumption=relaxed), "
+        "hnca(steps=2), "
+        "hindsight-credit");
   CHECK(said({.estimators = {"h1"}}) ==
         "error[option]: 'h1' does not name a node and an estimator\n  help: --estimator h1=reinforce");
   CHECK(said({.hidden = {0}}).find("error[zero-units]") == 0);
