@@ -33,8 +33,9 @@ BasicModel<S>::BasicModel(const Graph& graph, const Catalogue& catalogue, const 
       {.reevaluation_limit = options.reevaluation_limit, .elimination_limit = options.elimination_limit});
   if (!examination.report.admissible()) throw Error(std::move(examination.report));
   report_ = std::make_shared<const Report>(std::move(examination.report));
-  plan_ = std::make_shared<const Plan<S>>(graph, examination.assignments, options.seed,
-                                          choose_instructions(options.instructions));
+  plan_ =
+      std::make_shared<const Plan<S>>(graph, examination.assignments, options.seed,
+                                      choose_instructions(options.instructions), options.elimination_limit);
   parameters_ = plan_->initial_parameters(graph);
 }
 

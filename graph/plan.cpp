@@ -1,7 +1,6 @@
 #include <hindsight/graph/plan.hpp>
 
 #include <algorithm>
-#include <limits>
 #include <map>
 #include <typeindex>
 
@@ -61,7 +60,7 @@ void refuse_oversize(const Graph& graph, std::size_t bytes_per_parameter) {
 
 template <class S>
 Plan<S>::Plan(const Graph& graph, const std::vector<Assignment>& assignments, std::uint64_t seed_of_model,
-              InstructionSet instruction_set)
+              InstructionSet instruction_set, double elimination_limit)
     : seed(seed_of_model), instructions(instruction_set) {
   refuse_oversize(graph, sizeof(S) + sizeof(double));
   for (int i = 0; i < graph.reward_count(); ++i) rewards.push_back(graph.name(RewardId{i}));
@@ -69,7 +68,7 @@ Plan<S>::Plan(const Graph& graph, const std::vector<Assignment>& assignments, st
   const std::vector<Group> groups = group(graph);
   lay_out_rows(groups);
   const Contraction contraction(graph);
-  const Eliminated eliminated = plan_eliminations(graph, contraction, assignments);
+  const Eliminated eliminated = plan_eliminations(graph, contraction, assignments, elimination_limit);
   std::vector<bool> wants_messages(placements.size(), false);
   for (const Assignment& assignment : assignments)
     if (assignment.estimator.needs().hindsight_steps > 0 &&
@@ -85,7 +84,7 @@ Plan<S>::Plan(const Graph& graph, const std::vector<Assignment>& assignments, st
 
 template <class S>
 auto Plan<S>::plan_eliminations(const Graph& graph, const Contraction& contraction,
-                                std::span<const Assignment> assignments) -> Eliminated {
+                                std::span<const Assignment> assignments, double limit) -> Eliminated {
   Eliminated eliminated;
   EliminationPlanner planner(graph, contraction);
   for (const auto& [node, reward, estimator] : assignments) {
@@ -93,7 +92,7 @@ auto Plan<S>::plan_eliminations(const Graph& graph, const Contraction& contracti
     if (steps < 2) continue;
     std::vector<EliminationPlan> units;
     for (int unit = 0; unit < graph.shape(node).units; ++unit)
-      units.push_back(planner.plan({node, unit}, reward, steps, std::numeric_limits<double>::infinity()));
+      units.push_back(planner.plan({node, unit}, reward, steps, limit));
     if (std::any_of(units.begin(), units.end(), [](const auto& plan) { return !plan.is_one_step; }))
       eliminated.emplace(std::pair(node, reward), std::move(units));
   }

@@ -51,8 +51,10 @@ struct RowRange {
 /// The compiled schedule. Immutable: everything that changes while it runs is in a workspace.
 template <class S>
 struct Plan {
+  /// The limit is the one that the assignments were examined with: it decides in which order units are summed
+  /// out.
   Plan(const Graph& graph, const std::vector<Assignment>& assignments, std::uint64_t seed_of_model,
-       InstructionSet instruction_set);
+       InstructionSet instruction_set, double elimination_limit);
   Plan(const Plan&) = delete;
   Plan& operator=(const Plan&) = delete;
 
@@ -103,7 +105,7 @@ struct Plan {
   /// One plan per unit, for what messages cannot say.
   using Eliminated = std::map<std::pair<NodeId, RewardId>, std::vector<EliminationPlan>>;
   static Eliminated plan_eliminations(const Graph& graph, const Contraction& contraction,
-                                      std::span<const Assignment> assignments);
+                                      std::span<const Assignment> assignments, double limit);
 
   void number_nodes(const Graph& graph);
   void lay_out_rows(std::span<const Group> groups);

@@ -88,10 +88,12 @@ Verdict Rulings::ask(const AnyEstimator& estimator, NodeId node, RewardId reward
 }
 
 std::optional<EliminationPlan> Rulings::over_elimination_limit(int steps, NodeId node, RewardId reward) {
-  if (planner_.costliest(node, reward, steps, elimination_limit_).is_complete) return std::nullopt;
-  // Tables a hundred times as large would not fit into memory.
-  EliminationPlan plan = planner_.costliest(node, reward, steps, 100 * elimination_limit_);
-  return plan.cost > elimination_limit_ ? std::optional(std::move(plan)) : std::nullopt;
+  EliminationPlan plan = planner_.costliest(node, reward, steps, elimination_limit_);
+  if (plan.is_complete) return std::nullopt;
+  // Tables a hundred times as large would not fit into memory, and most refusals are told in few words.
+  if (refused_eliminations_ <= shown_per_code)
+    plan = planner_.costliest(node, reward, steps, 100 * elimination_limit_);
+  return plan;
 }
 
 Verdict Rulings::refuse_elimination(const EliminationPlan& plan, int steps, NodeId node, RewardId reward,
