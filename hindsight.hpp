@@ -9,9 +9,11 @@
 #include <hindsight/core/numerics.hpp>
 #include <hindsight/core/optimizers.hpp>
 #include <hindsight/core/report.hpp>
+#include <hindsight/estimators/baselines.hpp>
 #include <hindsight/estimators/hindsight_credit.hpp>
 #include <hindsight/estimators/hnca.hpp>
 #include <hindsight/estimators/reinforce.hpp>
+#include <hindsight/estimators/straight_through.hpp>
 #include <hindsight/graph/graph.hpp>
 #include <hindsight/graph/graph_file.hpp>
 #include <hindsight/graph/model.hpp>
@@ -34,7 +36,10 @@ inline Catalogue standard_catalogue() {
   Catalogue catalogue;
   catalogue.prefer(Hnca{}).prefer(Reinforce{}).offer(Hnca{.assumption = Assumption::relaxed});
   catalogue.offer(Hnca{.steps = 2}).offer(HindsightCredit{});
+  for (const Surrogate through : {Surrogate::probabilities, Surrogate::identity, Surrogate::clipped})
+    catalogue.offer(StraightThrough{through});
   catalogue.know<Bernoulli>().know<Categorical>().know<Table>();
+  catalogue.know<RunningMean>().know<LeaveOneOut>().know<LinearCritic>();
   catalogue.know<Tanh>().know<Relu>().know<Sigmoid>().know<Identity>();
   return catalogue;
 }

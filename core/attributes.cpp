@@ -1,7 +1,6 @@
 #include <hindsight/core/attributes.hpp>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <limits>
 #include <optional>
@@ -10,6 +9,7 @@
 #include <fmt/ranges.h>
 
 #include <hindsight/core/nearest_name.hpp>
+#include <hindsight/core/numbers.hpp>
 #include <hindsight/core/report.hpp>
 #include <hindsight/core/terminal_text.hpp>
 
@@ -27,10 +27,7 @@ template <class Number>
 std::optional<Number> parse(std::string_view text) {
   text = trimmed(text);
   if (text.starts_with('+')) text.remove_prefix(1);
-  Number value{};
-  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (text.empty() || problem != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
+  return parse_number<Number>(text);
 }
 
 [[noreturn]] void refuse_value(std::string_view name, std::string_view value, const std::string& wanted,
@@ -59,6 +56,30 @@ const std::string* Attributes::find(std::string_view name) const {
   const auto found =
       std::find_if(entries_.begin(), entries_.end(), [&](const auto& entry) { return entry.first == name; });
   return found == entries_.end() ? nullptr : &found->second;
+}
+
+Expression parse_expression(std::string_view text) {
+  const auto refuse_text = [&] [[noreturn]] {
+    refuse({.code = "bad-expression",
+            .message = fmt::format("'{}' is not a name with options", shortened(text)),
+            .help = {"name, or name(option=value,option=value)"}});
+  };
+  const std::size_t bracket = text.find('(');
+  Expression expression{std::string(trimmed(text.substr(0, bracket))), {}};
+  if (expression.name.empty()) refuse_text();
+  if (bracket == std::string_view::npos) return expression;
+  std::string_view rest = trimmed(text.substr(bracket + 1));
+  if (!rest.ends_with(')')) refuse_text();
+  rest.remove_suffix(1);
+  while (true) {
+    const std::size_t comma = rest.find(','), equals = rest.substr(0, comma).find('=');
+    if (equals == std::string_view::npos) refuse_text();
+    const std::string_view name = trimmed(rest.substr(0, equals));
+    if (name.empty() || expression.options.find(name)) refuse_text();
+    expression.options.set(name, std::string(trimmed(rest.substr(0, comma).substr(equals + 1))));
+    if (comma == std::string_view::npos) return expression;
+    rest.remove_prefix(comma + 1);
+  }
 }
 
 std::string lower_case(std::string_view text) {

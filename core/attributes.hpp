@@ -30,6 +30,14 @@ class Attributes {
   std::vector<std::pair<std::string, std::string>> entries_;
 };
 
+/// "name(option=value,…)", or a name alone.
+struct Expression {
+  std::string name;
+  Attributes options;
+};
+/// Blanks do not count. Throws Error (bad-expression) where brackets or equals signs are amiss.
+Expression parse_expression(std::string_view text);
+
 /// Letters of ASCII alone.
 std::string lower_case(std::string_view text);
 /// Numbers so that reading them gives the same bits: "-1,1".

@@ -29,7 +29,7 @@ struct ParentPlace {
   std::size_t unit_row = 0;  ///< meaningless for a real-valued parent, as is table_row
   std::size_t table_row = 0;
   bool wants_messages = false;  ///< the parent's estimator needs evidence
-  bool wants_slopes = false;    ///< the parent is deterministic
+  bool wants_slopes = false;    ///< the parent is deterministic, or its estimator is pathwise
 };
 
 /// One node as the plan has laid it out. A deterministic node has features and parameters but no outcomes,
@@ -56,7 +56,7 @@ struct Frame {
   S* gradient = nullptr;
   bool starts_sum = false;  ///< what accumulate finds in the gradient is of no account: overwrite it
   S* features = nullptr;
-  S* slopes = nullptr;  ///< of deterministic units: the derivative of Σ weight·log π by their features
+  S* slopes = nullptr;  ///< the derivative of Σ weight·log π by the features of units that want it
   Outcome* outcomes = nullptr;
   S* log_probs = nullptr;
   S* evidence = nullptr;
@@ -110,8 +110,8 @@ class Block {
   virtual void prepare(const Frame<S>&, int /*first*/, int /*last*/) const {}
   /// Adds to the evidence of the parents that want messages. Uses nothing from the block's own children.
   virtual void send_messages(const Frame<S>&) const = 0;
-  /// Adds to the slopes of its deterministic parents, from the weights of its units or, if they are
-  /// deterministic, from their slopes, which are complete by then.
+  /// Adds to the slopes of the parents that want them, from the weights of its units or, if they are
+  /// deterministic, from their slopes; either are complete by then.
   virtual void backpropagate(const Frame<S>&) const {}
   /// The gradient is made row by row so that rows can be shared out; every parameter belongs to one row.
   virtual int rows() const = 0;

@@ -3,6 +3,13 @@
 #include <algorithm>
 #include <utility>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <hindsight/core/nearest_name.hpp>
+#include <hindsight/core/report.hpp>
+#include <hindsight/core/terminal_text.hpp>
+
 namespace hindsight {
 namespace {
 
@@ -42,6 +49,30 @@ std::vector<std::string> Catalogue::estimator_names() const {
   std::vector<std::string> names;
   for (const AnyEstimator& estimator : offered_) names.push_back(estimator.name());
   return names;
+}
+
+std::vector<std::string> Catalogue::baseline_names() const {
+  std::vector<std::string> names;
+  for (const BaselineKind& kind : baselines_) names.push_back(kind.name);
+  return names;
+}
+
+AnyBaseline Catalogue::baseline(std::string_view text) const {
+  const Expression written = parse_expression(text);
+  const auto found = std::find_if(baselines_.begin(), baselines_.end(),
+                                  [&](const BaselineKind& kind) { return kind.name == written.name; });
+  if (found == baselines_.end()) {
+    std::vector<std::string> known = baseline_names();
+    known.emplace_back("none");
+    refuse({.code = "unknown-baseline",
+            .message = fmt::format("there is no baseline called '{}'{}", shortened(written.name),
+                                   did_you_mean(written.name, known)),
+            .help = {fmt::format("baseline one of: {}", fmt::join(known, ", "))}});
+  }
+  AttributeReader reader(written.options);
+  AnyBaseline baseline = found->read(reader);
+  reader.refuse_others([](std::string_view) { return false; });
+  return baseline;
 }
 
 const NodeKind* Catalogue::kind(std::string_view name) const {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <hindsight/core/attributes.hpp>
+#include <hindsight/core/baseline.hpp>
 #include <hindsight/core/estimator.hpp>
 #include <hindsight/core/node.hpp>
 
@@ -34,8 +35,22 @@ struct NodeKind {
   std::function<bool(const AnyNode&, Attributes&)> write;  ///< false: the node has another type
 };
 
-/// The node types and estimators that parts of the library may speak of without including them. A value: copy
-/// it and add your own.
+/// A baseline type that graph files can name: "running-mean(decay=0.9)".
+///   static constexpr std::string_view kind
+///   static read(AttributeReader&) -> B
+template <class B>
+concept WrittenBaseline = Baseline<B> && requires(AttributeReader& given) {
+  {std::string_view(B::kind)};
+  { B::read(given) } -> std::same_as<B>;
+};
+
+struct BaselineKind {
+  std::string name;
+  std::function<AnyBaseline(AttributeReader&)> read;
+};
+
+/// The node types, estimators and baselines that parts of the library may speak of without including them. A
+/// value: copy it and add your own.
 class Catalogue {
  public:
   /// Reports give an opinion on it for every node and reward; files may name it.
@@ -53,6 +68,13 @@ class Catalogue {
                  }});
   }
   Catalogue& know(NodeKind kind);
+  /// Files may name baselines of this type.
+  template <WrittenBaseline B>
+  Catalogue& know() {
+    baselines_.push_back(
+        {std::string(B::kind), [](AttributeReader& given) { return AnyBaseline(B::read(given)); }});
+    return *this;
+  }
 
   std::span<const AnyEstimator> offered() const { return offered_; }
   std::span<const AnyEstimator> preferred() const { return preferred_; }
@@ -60,6 +82,9 @@ class Catalogue {
   /// By its name in reports and files, blanks aside. None: not offered.
   const AnyEstimator* estimator(std::string_view name) const;
   std::vector<std::string> estimator_names() const;
+  /// As its name says in reports and files. Throws Error where there is none, or an option of it is wrong.
+  AnyBaseline baseline(std::string_view text) const;
+  std::vector<std::string> baseline_names() const;
   /// None: not known.
   const NodeKind* kind(std::string_view name) const;
   /// What a file says of the node, its kind first. None: no known type.
@@ -68,6 +93,7 @@ class Catalogue {
  private:
   std::vector<AnyEstimator> offered_, preferred_;
   std::vector<NodeKind> kinds_;
+  std::vector<BaselineKind> baselines_;
 };
 
 }  // namespace hindsight

@@ -13,6 +13,7 @@
 #include <hindsight/core/diagnostics.hpp>
 #include <hindsight/core/ids.hpp>
 #include <hindsight/core/instruction_set.hpp>
+#include <hindsight/core/shape.hpp>
 
 namespace hindsight {
 
@@ -24,14 +25,18 @@ struct Needs {
   /// 1: the evidence of the node's children. k: that of all units but the unread descendants less than k
   /// steps away, which are summed out exactly.
   int hindsight_steps = 0;
+  bool candidate_rewards = false;  ///< what a known reward would be at the node's other outcomes
+  bool pathwise = false;           ///< the slopes of the node's features, of all its rewards at once
 };
 
 /// What is true of one node and one reward, all that a verdict may depend on.
 struct Facts {
   bool assumption_1 = true;     ///< parents of the node's children are not its descendants
   bool reads_directly = false;  ///< the reward is a function of the node's own outcome
+  bool known = false;           ///< the reward can be asked what it would be at other outcomes
   bool has_children = false;
   int outcomes = 2;
+  bool children_have_slopes = true;  ///< every child can backpropagate
   auto operator<=>(const Facts&) const = default;
 };
 
@@ -60,8 +65,15 @@ struct LocalView {
   const S* log_probs = nullptr;      ///< row unit·outcomes + k: log π(k | parents)
   const Outcome* sampled = nullptr;  ///< row unit
   const S* evidence = nullptr;  ///< row unit·outcomes + k: log P(what is known | k) - the same | sampled
-  const S* signal = nullptr;    ///< one per sample: the reward's share of the gradient
+  const S* signal = nullptr;    ///< one per sample: reward minus baseline, times the sample's share
+  /// Where the reward is known, reads these units and was asked for: row unit·outcomes + k, each of
+  /// candidate_stride numbers, the signal if the unit's outcome were k. None: it is the signal for all k.
+  const S* candidate_signals = nullptr;
+  std::size_t candidate_stride = 0;
   InstructionSet instructions = InstructionSet::baseline;  ///< that the plan was compiled for
+  /// Of a pathwise estimator only, which is asked once for all rewards and so has no signal.
+  const S* slopes = nullptr;  ///< row unit·width + j: the derivative of Σ weight·log π(children) by feature j
+  const Encoding* encoding = nullptr;  ///< of all the units
 
   std::size_t row(int unit, int outcome) const {
     return (static_cast<std::size_t>(unit) * static_cast<std::size_t>(outcomes) +
@@ -74,7 +86,15 @@ struct LocalView {
   S evidence_of(int unit, int outcome, int sample) const {
     return evidence[row(unit, outcome) + index(sample)];
   }
+  S signal_of(int unit, int outcome, int sample) const {
+    return candidate_signals
+               ? candidate_signals[index(unit * outcomes + outcome) * candidate_stride + index(sample)]
+               : signal[index(sample)];
+  }
   Outcome outcome(int unit, int sample) const { return sampled[index(unit) * stride + index(sample)]; }
+  S slope(int unit, int feature, int sample) const {
+    return slopes[(index(unit) * index(encoding->width) + index(feature)) * stride + index(sample)];
+  }
 
  private:
   static std::size_t index(int i) { return static_cast<std::size_t>(i); }
@@ -96,7 +116,8 @@ struct WeightTable {
 /// the graph.
 ///   needs()             what the backward pass must bring
 ///   admissible(facts)   may it be used here, and is it unbiased?
-///   add_weights(view, weights)   adds, so that several rewards sum; must be linear in the signal
+///   add_weights(view, weights)   adds, so that several rewards sum; must be linear in the signal, or in the
+///                                slopes if it is pathwise
 ///   name()              as people write it
 template <class E>
 concept Estimator = requires(const E estimator, const Facts& facts, const LocalView<float>& view,

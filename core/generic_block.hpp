@@ -55,7 +55,7 @@ class GatheredReading {
     return {std::span(frame.scratch, features_), std::span(frame.outcome_scratch, units_), at_.parent_shapes};
   }
 
-  /// Adds one sample's slopes, laid out like the reading's features, to those of deterministic parents.
+  /// Adds one sample's slopes, laid out like the reading's features, to those of the parents that want them.
   void add_slopes(const Frame<S>& frame, int sample, const S* slopes) const {
     for (const ParentPlace& parent : at_.parents) {
       if (parent.wants_slopes)

@@ -25,7 +25,8 @@ namespace hindsight {
 ///   accumulate(theta, reading, weights, out)  out += Σ weights[unit·K + k]·∇log π(k | reading)
 /// Optional:
 ///   backpropagate(theta, reading, weights, out)        out[feature] += Σ weights·∂log π/∂feature; without it
-///                                                      the node cannot have deterministic parents
+///                                                      the node cannot have parents that want slopes:
+///                                                      deterministic or credited by straight-through
 ///   static constexpr std::string_view kind             how reports call it
 ///   static constexpr bool reads_patterns = true        it honours ParentShape::connectivity
 ///   initialise(const Initialisation&, span<double>)    initial parameters; zeros otherwise

@@ -51,7 +51,8 @@ Table table(const Report& report) {
       const Credit& credit = *at;
       Row row = at == found->second.front() ? blank : Row{};
       row[4] = credit.reward;
-      row[5] = credit.automatic ? credit.estimator : credit.estimator + " *";
+      row[5] = credit.estimator + (credit.baseline.empty() ? "" : " − " + credit.baseline) +
+               (credit.automatic ? "" : " *");
       row[6] = credit.why;
       rows.push_back(std::move(row));
     }

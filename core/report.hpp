@@ -25,6 +25,7 @@ struct Credit {
   std::string node;
   std::string reward;
   std::string estimator;  ///< the one that will run
+  std::string baseline;   ///< that the reward is compared with; empty: none
   bool automatic = true;  ///< chosen by Auto, not by the user
   Verdict verdict;        ///< on that estimator
   std::string why;

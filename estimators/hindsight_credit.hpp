@@ -10,7 +10,7 @@ namespace hindsight {
 /// known that the reward reads, and nothing else that follows from the node. Needs no assumption; of all
 /// numbers of steps it has the least variance and costs the most.
 struct HindsightCredit {
-  Needs needs() const { return {.hindsight_steps = every_step}; }
+  Needs needs() const { return {.hindsight_steps = every_step, .candidate_rewards = true}; }
   Verdict admissible(const Facts& facts) const;
   std::string name() const { return "hindsight-credit"; }
 

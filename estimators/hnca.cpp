@@ -1,5 +1,8 @@
 #include <hindsight/estimators/hnca.hpp>
 
+#include <algorithm>
+#include <cmath>
+
 #include <fmt/format.h>
 
 #include <hindsight/estimators/hnca_kernels.hpp>
@@ -30,7 +33,7 @@ Verdict Hnca::admissible(const Facts& facts) const {
             .reason = Reason::undefined,
             .why = fmt::format("{} steps of hindsight are none; the children are the first step", steps),
             .alternatives = {{"Hnca{}", "one step"}}};
-  if (facts.reads_directly)
+  if (facts.reads_directly && !facts.known)
     return {.admissible = false,
             .unbiased = false,
             .reason = Reason::biased,
@@ -43,12 +46,46 @@ Verdict Hnca::admissible(const Facts& facts) const {
             .reason = Reason::policy,
             .why = "Assumption 1 is violated",
             .alternatives = {relaxed(steps), reinforce}};
+  if (facts.reads_directly)
+    return {.why = facts.has_children ? "the reward is known, its children tell the rest"
+                                      : "the reward is known: the expectation over its outcomes is exact"};
   return {.why = facts.assumption_1 ? "Assumption 1 holds" : "unbiased without Assumption 1"};
 }
 
+namespace {
+
+/// w(k) = posterior(k)·signal(k), centred by a multiple of the prior, which changes no gradient but keeps the
+/// weights small where signals are nearly equal.
+template <class S>
+void add_candidate_weights(const LocalView<S>& view, const WeightTable<S>& weights) {
+  for (int unit = 0; unit < view.units; ++unit)
+    for (int i = 0; i < view.samples; ++i) {
+      const auto joint = [&](int k) { return view.log_prob(unit, k, i) + view.evidence_of(unit, k, i); };
+      S largest = joint(0);
+      for (int k = 1; k < view.outcomes; ++k) largest = std::max(largest, joint(k));
+      S total = 0, mean = 0;
+      for (int k = 0; k < view.outcomes; ++k) {
+        const S share = std::exp(joint(k) - largest);
+        total += share;
+        mean += share * view.signal_of(unit, k, i);
+      }
+      mean /= total;
+      for (int k = 0; k < view.outcomes; ++k) {
+        const S posterior = std::exp(joint(k) - largest) / total;
+        weights(unit, k, i) +=
+            posterior * view.signal_of(unit, k, i) - std::exp(view.log_prob(unit, k, i)) * mean;
+      }
+    }
+}
+
+}  // namespace
+
 template <class S>
 void Hnca::add_weights(const LocalView<S>& view, const WeightTable<S>& weights) const {
-  add_posterior_minus_prior(view, weights.weights);
+  if (view.candidate_signals)
+    add_candidate_weights(view, weights);
+  else
+    add_posterior_minus_prior(view, weights.weights);
 }
 
 template void Hnca::add_weights(const LocalView<float>&, const WeightTable<float>&) const;

@@ -51,7 +51,7 @@ class DotWriter {
     for (int i = 0; i < graph_.node_count(); ++i)
       text_ += fmt::format("  {}{};\n", id(graph_.name(NodeId{i})), list(describe(NodeId{i})));
     for (int i = 0; i < graph_.reward_count(); ++i)
-      text_ += fmt::format("  {} [kind=reward];\n", id(graph_.name(RewardId{i})));
+      text_ += fmt::format("  {}{};\n", id(graph_.name(RewardId{i})), list(describe(RewardId{i})));
     for (int i = 0; i < graph_.node_count(); ++i)
       for (const Graph::Parent& parent : graph_.parents({i}))
         text_ += fmt::format("  {} -> {}{};\n", id(graph_.name(parent.node)), id(graph_.name(NodeId{i})),
@@ -85,7 +85,40 @@ class DotWriter {
         const auto& chosen = graph_.choice(node, reward).chosen();
         attributes.set("estimator:" + graph_.name(reward), chosen ? name_of(node, *chosen) : "auto");
       }
+    if (const BaselineChoice* const chosen = graph_.chosen_baseline(node))
+      attributes.set("baseline", name_of(graph_.name(node), *chosen));
+    for (int i = 0; i < graph_.reward_count(); ++i)
+      if (const BaselineChoice* const chosen = graph_.chosen_baseline(node, {i}))
+        attributes.set("baseline:" + graph_.name(RewardId{i}), name_of(graph_.name(node), *chosen));
     return attributes;
+  }
+
+  Attributes describe(RewardId reward) const {
+    if (graph_.is_known(reward))
+      refuse({.code = "cannot-write",
+              .node = graph_.name(reward),
+              .message = "it is a known reward, whose function no file could bring back",
+              .help = {fmt::format("graph.reward(\"{}\", {{…}});   // a black box, in a graph to be written",
+                                   graph_.name(reward))}});
+    Attributes attributes;
+    attributes.set("kind", "reward");
+    if (const BaselineChoice* const chosen = graph_.chosen_baseline(reward))
+      attributes.set("baseline", name_of(graph_.name(reward), *chosen));
+    return attributes;
+  }
+
+  std::string name_of(const std::string& owner, const BaselineChoice& choice) const {
+    const auto& chosen = choice.chosen();
+    if (!chosen) return "none";
+    const auto names = catalogue_.baseline_names();
+    if (std::find(names.begin(), names.end(), parse_expression(chosen->name()).name) != names.end() &&
+        catalogue_.baseline(chosen->name()) == *chosen)
+      return chosen->name();
+    refuse({.code = "cannot-write",
+            .node = owner,
+            .message = fmt::format(
+                "its baseline, {}, is not in the catalogue, so no file could bring it back", chosen->name()),
+            .help = {"catalogue.know<MyBaseline>();   // with kind and read"}});
   }
 
   std::string name_of(NodeId node, const AnyEstimator& estimator) const {

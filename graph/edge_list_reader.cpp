@@ -1,10 +1,9 @@
 #include <algorithm>
-#include <charconv>
 
 #include <fmt/format.h>
 
+#include <hindsight/core/numbers.hpp>
 #include <hindsight/core/terminal_text.hpp>
-
 #include <hindsight/graph/graph_draft.hpp>
 
 namespace hindsight {
@@ -32,12 +31,6 @@ Words words_of(std::string_view line) {
   }
 }
 
-bool is_number(std::string_view word) {
-  double value = 0;
-  const auto [end, problem] = std::from_chars(word.data(), word.data() + word.size(), value);
-  return problem == std::errc() && end == word.data() + word.size();
-}
-
 bool is_heading(std::span<const std::string_view> words) {
   constexpr std::pair<std::string_view, std::string_view> headings[] = {
       {"source", "target"}, {"Source", "Target"}, {"from", "to"}, {"From", "To"}, {"parent", "child"}};
@@ -62,7 +55,7 @@ GraphDraft read_edge_list(std::string_view text, const std::string& file) {
     const bool heading = is_first && is_heading(words);
     is_first = false;
     if (heading) continue;
-    if (words.size() > 3 || (words.size() == 3 && !is_number(words[2])))
+    if (words.size() > 3 || (words.size() == 3 && !parse_number<double>(words[2])))
       draft.refuse_at(line,
                       {.code = "file-syntax",
                        .message = fmt::format("a line of an edge list is a parent and a child, but here "

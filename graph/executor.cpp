@@ -46,10 +46,12 @@ void Executor<S>::backward(std::span<const RewardValues<S>> rewards, const Backw
             .help = {"run all parts again, the first without .continues"}});
   load_rewards(rewards);
   const S each = S(1) / static_cast<S>(options.of > 0 ? options.of : run_.samples_);
-  for (S& signal : run_.signals_) signal *= each;
+  std::fill(run_.shares_.begin(), run_.shares_.end(), each);
+  make_signals();
   send_messages();
   make_weights();
   accumulate(options.continues);
+  learn_baselines();
 }
 
 template <class S>
@@ -185,8 +187,7 @@ void Executor<S>::blame(std::size_t table_row, int sample) const {
 
 template <class S>
 void Executor<S>::share(std::span<const S> shares) {
-  for (std::size_t r = 0; r < plan_.rewards.size(); ++r)
-    for (std::size_t i = 0; i < shares.size(); ++i) run_.signals_[r * run_.stride_ + i] *= shares[i];
+  std::copy(shares.begin(), shares.end(), run_.shares_.begin());
 }
 
 template <class S>
@@ -213,7 +214,7 @@ void Executor<S>::send_messages() {
       guarded_call({"node-threw", nullptr, "the send_messages of a block"},
                    [&] { plan_.blocks[b]->send_messages(at); });
     }
-    const Frame<S> trial = plan_.uses_trials() ? trial_frame(at, worker) : at;
+    const Frame<S> trial = plan_.tries_chunks() ? trial_frame(at, worker) : at;
     for (const Reevaluation<S>& reevaluation : plan_.reevaluations)
       guarded_call({"node-threw", nullptr, "the forward of a block"}, [&] { reevaluation.send(at, trial); });
     if (!plan_.eliminations.empty()) eliminate(at, trial, chunk, worker);
@@ -253,19 +254,6 @@ Frame<S> Executor<S>::trial_frame(const Frame<S>& at, int worker) {
 }
 
 template <class S>
-void Executor<S>::backpropagate() {
-  if (plan_.sloped.empty()) return;
-  for_each_item(chunks(), run_.threads_, [&](int chunk, int worker) {
-    const Frame<S> at = frame(chunk, worker);
-    for (const RowRange& rows : plan_.sloped)
-      for (std::size_t row = rows.first; row < rows.last; ++row) std::fill_n(at.slope(row), at.lanes, S(0));
-    for (auto block = plan_.blocks.rbegin(); block != plan_.blocks.rend(); ++block)
-      guarded_call({"node-threw", nullptr, "the backpropagate of a block"},
-                   [&] { (*block)->backpropagate(at); });
-  });
-}
-
-template <class S>
 void Executor<S>::forget_evidence(int sample) {
   for (std::size_t row = 0; row < plan_.table_rows; ++row)
     run_.evidence_[row * run_.stride_ + static_cast<std::size_t>(sample)] = 0;
@@ -278,7 +266,12 @@ void Executor<S>::make_weights() {
   std::fill(run_.weights_.begin(), run_.weights_.end(), S(0));
   for_each_item(chunks(), run_.threads_, [&](int chunk, int worker) {
     const Frame<S> at = frame(chunk, worker);
+    const Frame<S> trial = plan_.candidates.empty() ? at : trial_frame(at, worker);
+    S* const candidates = run_.candidate_signals_.data() +
+                          static_cast<std::size_t>(worker) * plan_.candidate_rows * chunk_samples;
     for (const CreditRun& credit : plan_.credits) {
+      if (credit.candidates) ask_candidates(credit, at, trial, chunk, candidates);
+      const std::size_t first = static_cast<std::size_t>(chunk) * chunk_samples;
       const LocalView<S> view{
           .units = credit.units,
           .outcomes = credit.outcomes,
@@ -287,11 +280,11 @@ void Executor<S>::make_weights() {
           .log_probs = at.log_prob(credit.table_row),
           .sampled = at.outcome(credit.unit_row),
           .evidence = credit.eliminated_row
-                          ? run_.eliminated_evidence_.data() + *credit.eliminated_row * run_.stride_ +
-                                static_cast<std::size_t>(chunk) * chunk_samples
+                          ? run_.eliminated_evidence_.data() + *credit.eliminated_row * run_.stride_ + first
                           : at.evidence_of(credit.table_row),
-          .signal = run_.signals_.data() + static_cast<std::size_t>(credit.reward) * run_.stride_ +
-                    static_cast<std::size_t>(chunk) * chunk_samples,
+          .signal = run_.signals_.data() + credit.signal * run_.stride_ + first,
+          .candidate_signals = credit.candidates ? candidates : nullptr,
+          .candidate_stride = chunk_samples,
           .instructions = at.instructions};
       guarded_call({"estimator-threw", &credit.node, "its estimator"}, [&] {
         credit.estimator.add_weights(view, WeightTable<S>{&view, at.weight(credit.table_row)});
@@ -299,6 +292,7 @@ void Executor<S>::make_weights() {
       check_weights(at, credit);
     }
   });
+  backpropagate(plan_.pathwise);
 }
 
 template <class S>
@@ -314,10 +308,12 @@ void Executor<S>::check_weights(const Frame<S>& at, const CreditRun& credit) con
     if (bad != weights + at.samples)
       refuse({.code = "weights-not-finite",
               .node = owner(row).name,
-              .message = fmt::format("its estimator {} gave the weight {} in sample {} for reward '{}'",
-                                     credit.estimator.name(), *bad,
-                                     bad - (run_.weights_.data() + row * run_.stride_),
-                                     plan_.rewards[static_cast<std::size_t>(credit.reward)]),
+              .message = fmt::format(
+                  "its estimator {} gave the weight {} in sample {} for {}", credit.estimator.name(), *bad,
+                  bad - (run_.weights_.data() + row * run_.stride_),
+                  credit.reward == CreditRun::all_rewards
+                      ? "all rewards"
+                      : fmt::format("reward '{}'", plan_.rewards[static_cast<std::size_t>(credit.reward)])),
               .help = {"check add_weights: it must give finite weights for finite signals"}});
   }
 }
@@ -338,14 +334,15 @@ void Executor<S>::make_score_weights() {
     for (std::size_t unit = 0; unit < static_cast<std::size_t>(at.shape.units); ++unit)
       for (std::size_t i = 0; i < static_cast<std::size_t>(run_.samples_); ++i) {
         S& weight = run_.weights_[sampled_entry(at, unit, i)];
-        for (std::size_t r = 0; r < plan_.rewards.size(); ++r) weight += run_.signals_[r * run_.stride_ + i];
+        for (std::size_t r = 0; r < plan_.rewards.size(); ++r)
+          weight += run_.rewards_[r * run_.stride_ + i] * run_.shares_[i];
       }
   }
+  backpropagate({});
 }
 
 template <class S>
 void Executor<S>::accumulate(bool continues) {
-  backpropagate();
   run_.sum_is_whole_ = false;
   for_each_item(static_cast<int>(run_.row_slices_.size()), run_.threads_, [&](int item, int worker) {
     const auto& slice = run_.row_slices_[static_cast<std::size_t>(item)];

@@ -36,8 +36,9 @@ struct ForwardOptions {
 };
 
 struct BackwardOptions {
-  int of = 0;              ///< samples of the whole batch that this one is a part of; 0: this is the whole
-  bool continues = false;  ///< add to the gradient of the parts before
+  int of = 0;  ///< samples of the whole batch that this one is a part of; 0: this is the whole
+  /// Add to the gradient of the parts before. Baselines learn from each part, after it.
+  bool continues = false;
 };
 
 /// Runs a plan in a workspace: the message-passing scheduler. Its phases are separate so that the exact
@@ -45,8 +46,10 @@ struct BackwardOptions {
 template <class S>
 class Executor {
  public:
-  Executor(const Plan<S>& plan, std::span<const S> parameters, BasicWorkspace<S>& run)
-      : plan_(plan), parameters_(parameters), run_(run) {}
+  /// `rows` says what to call the rows of the inputs; none: by their numbers.
+  Executor(const Plan<S>& plan, std::span<const S> parameters, BasicWorkspace<S>& run,
+           std::span<const int> rows = {})
+      : plan_(plan), parameters_(parameters), run_(run), rows_(rows) {}
 
   static BasicWorkspace<S> make_workspace(std::shared_ptr<const Plan<S>> plan, int capacity,
                                           const WorkspaceOptions& options);
@@ -59,20 +62,27 @@ class Executor {
   void clamp(std::span<const ClampedOutcomes> clamps);
   /// Computes and samples everything that is not clamped.
   void sample();
+  /// Checks and takes the rewards, and works out the known ones.
   void load_rewards(std::span<const RewardValues<S>> rewards);
   /// Each sample's share of the gradient.
   void share(std::span<const S> shares);
+  /// Rewards minus baselines, times the shares.
+  void make_signals();
   /// Makes the tables that depend on the weights alone, then sends all messages, re-evaluates what lies
   /// behind deterministic nodes, and sums out what hindsight over several steps does not know.
   void send_messages();
   /// Evidence about what cannot have happened is meaningless; without it the sample counts for nothing.
   void forget_evidence(int sample);
+  /// What the estimators make of signals, evidence and slopes; with it the slopes of everything that wants
+  /// them.
   void make_weights();
   /// w = total signal at the sampled outcome: Σ signal·∇log P(all outcomes), which is exact when summed over
-  /// all of them.
+  /// all of them. With the slopes that follow.
   void make_score_weights();
-  /// From weights to the gradient, by way of the slopes of deterministic nodes.
+  /// From weights and slopes to the gradient.
   void accumulate(bool continues);
+  /// Once the batch was used.
+  void learn_baselines();
   /// log P(all outcomes of one sample).
   double log_probability(int sample) const;
 
@@ -83,8 +93,21 @@ class Executor {
   /// A copy of the chunk, on that thread, for re-evaluation.
   Frame<S> trial_frame(const Frame<S>& at, int worker);
   void eliminate(const Frame<S>& at, const Frame<S>& trial, int chunk, int worker);
+  /// A known reward at sample `lane` of the frame, which is `sample` of the batch. `describe` tells what was
+  /// tried, should it fail.
+  template <class Describe>
+  double ask(int reward, const Frame<S>& frame, int lane, int sample, const std::string* node,
+             const Describe& describe) const;
+  void ask_known_rewards();
+  /// What the credit's signal would be at each outcome of its units: rows of chunk_samples numbers.
+  void ask_candidates(const CreditRun& credit, const Frame<S>& at, const Frame<S>& trial, int chunk,
+                      S* signals) const;
+  BaselineView<S> baseline_view(int reward) const;
+  std::string baseline_subject(const SignalPlan& signal) const;
   void prepare_tables();
-  void backpropagate();
+  /// Slopes and, level by level between them, the weights that are made of slopes.
+  void backpropagate(std::span<const PathwiseRun> pathwise);
+  void add_weights(const Frame<S>& at, const PathwiseRun& run) const;
   void pack_outcomes(const Frame<S>& at, const RowRange& rows) const;
   void refuse_nan(int chunk) const;
   void check_owner() const;
@@ -102,6 +125,7 @@ class Executor {
   const Plan<S>& plan_;
   std::span<const S> parameters_;
   BasicWorkspace<S>& run_;
+  std::span<const int> rows_;
 };
 
 extern template class Executor<float>;

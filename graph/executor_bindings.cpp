@@ -76,13 +76,20 @@ void Executor<S>::load_inputs(std::span<const InputValues<S>> inputs, int wanted
               .node = plan_.placements[i].name,
               .message = "this input was not given",
               .help = {fmt::format("model.forward(run, {{{{{}, values}}}});", plan_.placements[i].name)}});
-  std::ptrdiff_t samples = wanted > 0 ? wanted : run_.capacity_;
-  if (!inputs.empty() && wanted == 0) samples = inputs.front().values.rows();
+  const std::ptrdiff_t replicas = plan_.replicas;
+  std::ptrdiff_t samples = wanted > 0 ? wanted : run_.capacity_ / replicas * replicas;
+  if (!inputs.empty() && wanted == 0) samples = inputs.front().values.rows() * replicas;
   if (wanted < 0 || wanted > run_.capacity_)
     refuse({.code = "batch-size",
             .message =
                 fmt::format("{} samples were asked for; this workspace runs 1 to {}", wanted, run_.capacity_),
             .help = {fmt::format("auto run = model.workspace({});", std::max(wanted, 1))}});
+  if (samples % replicas != 0)
+    refuse({.code = "batch-size",
+            .message = fmt::format("{} samples were asked for; the baselines want {} samples of each input",
+                                   samples, replicas),
+            .help = {fmt::format("{{.samples = {}}}",
+                                 std::max<std::ptrdiff_t>(samples / replicas, 1) * replicas)}});
   for (const auto& [node, values] : inputs) {
     const Placement& at = plan_.placements[static_cast<std::size_t>(node.index)];
     if (!plan_.is_input(static_cast<std::size_t>(node.index)))
@@ -95,17 +102,22 @@ void Executor<S>::load_inputs(std::span<const InputValues<S>> inputs, int wanted
                   plan_.is_stochastic(static_cast<std::size_t>(node.index))
                       ? fmt::format("model.forward(run, inputs, {{.clamp = {{{{{}, outcomes}}}}}});", at.name)
                       : "give values to inputs only"}});
-    if (values.cols() != at.shape.units || values.rows() != samples)
+    if (values.cols() != at.shape.units || values.rows() * replicas != samples)
       refuse({.code = "input-shape",
               .node = at.name,
               .message = fmt::format("it was given {} × {} values; {} × {} are expected (samples × units)",
-                                     values.rows(), values.cols(), samples, at.shape.units),
+                                     values.rows(), values.cols(), samples / replicas, at.shape.units),
               .help = {"give all inputs the same number of rows, one per sample, and one column per unit"}});
     if (samples < 1 || samples > run_.capacity_)
       refuse({.code = "batch-size",
               .node = at.name,
-              .message = fmt::format("it was given {} samples; this workspace runs 1 to {}", samples,
-                                     run_.capacity_),
+              .message =
+                  replicas == 1
+                      ? fmt::format("it was given {} samples; this workspace runs 1 to {}", samples,
+                                    run_.capacity_)
+                      : fmt::format("it was given {} rows, of which the baselines want {} samples each; this "
+                                    "workspace runs up to {} samples",
+                                    values.rows(), replicas, run_.capacity_),
               .help = {samples < 1 ? std::string("give at least one sample")
                                    : fmt::format("auto run = model.workspace({});", samples)}});
     refuse_not_finite(at.name, values, plan_.instructions);
@@ -117,12 +129,14 @@ void Executor<S>::load_inputs(std::span<const InputValues<S>> inputs, int wanted
     if (has_contiguous_samples(values))
       vector_kernels<S>(plan_.instructions)
           .transpose(values.data(), static_cast<std::size_t>(values.row_stride()),
-                     static_cast<std::size_t>(samples), static_cast<std::size_t>(values.cols()), rows,
+                     static_cast<std::size_t>(values.rows()), static_cast<std::size_t>(values.cols()), rows,
                      run_.stride_);
     for (std::ptrdiff_t unit = 0; unit < values.cols(); ++unit) {
       S* const row = rows + static_cast<std::size_t>(unit) * run_.stride_;
       if (!has_contiguous_samples(values))
-        for (std::ptrdiff_t i = 0; i < samples; ++i) row[i] = values(i, unit);
+        for (std::ptrdiff_t i = 0; i < values.rows(); ++i) row[i] = values(i, unit);
+      if (replicas > 1)  // from the last on, so that nothing is overwritten that is still wanted
+        for (std::ptrdiff_t i = samples; i-- > 0;) row[i] = row[i / replicas];
       std::fill(row + samples, row + run_.stride_, S(0));
     }
   }
@@ -201,7 +215,12 @@ void Executor<S>::load_rewards(std::span<const RewardValues<S>> rewards) {
       rewards, plan_.rewards.size(), run_.seen_, {"unknown-reward", "reward", "a value"},
       [](const auto& given) { return given.reward.index; }, [&](std::size_t i) { return plan_.rewards[i]; });
   for (std::size_t r = 0; r < plan_.rewards.size(); ++r)
-    if (!run_.seen_[r])
+    if (const bool known = static_cast<bool>(plan_.reward_plans[r].value); known && run_.seen_[r])
+      refuse({.code = "known-reward-given",
+              .message = fmt::format("reward '{}' is known: it is worked out, not given", plan_.rewards[r]),
+              .help = {fmt::format("run.rewards({})   // what it was, after model.backward(run, …)",
+                                   plan_.rewards[r])}});
+    else if (!known && !run_.seen_[r])
       refuse({.code = "missing-reward",
               .message = fmt::format("reward '{}' was not given", plan_.rewards[r]),
               .help = {fmt::format("model.backward(run, {{{{{}, values}}}});", plan_.rewards[r])}});
@@ -222,10 +241,10 @@ void Executor<S>::load_rewards(std::span<const RewardValues<S>> rewards) {
     }
   }
   for (const auto& [reward, values] : rewards) {
-    S* const signal = run_.signals_.data() + static_cast<std::size_t>(reward.index) * run_.stride_;
-    for (int i = 0; i < run_.samples_; ++i) signal[i] = values.cols() == 1 ? values(i, 0) : values(0, i);
-    std::fill(signal + run_.samples_, signal + run_.stride_, S(0));
+    S* const row = run_.rewards_.data() + static_cast<std::size_t>(reward.index) * run_.stride_;
+    for (int i = 0; i < run_.samples_; ++i) row[i] = values.cols() == 1 ? values(i, 0) : values(0, i);
   }
+  ask_known_rewards();
 }
 
 template void Executor<float>::load_inputs(std::span<const InputValues<float>>, int);

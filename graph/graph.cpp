@@ -126,6 +126,16 @@ NodeId Graph::append(Entry entry) {
   return added;
 }
 
+RewardId Graph::reward(std::string name, std::vector<NodeId> reads, KnownReward value) {
+  if (!value)
+    refuse({.code = "empty-reward-function",
+            .message = fmt::format("the function of reward '{}' is empty; it cannot be asked", name),
+            .help = {fmt::format("graph.reward(\"{}\", {{output}});   // a black box", name)}});
+  const RewardId added = reward(std::move(name), std::move(reads));
+  rewards_.back().value = std::move(value);
+  return added;
+}
+
 RewardId Graph::reward(std::string name, std::vector<NodeId> reads) {
   check_name(name);
   if (reads.empty())
@@ -144,7 +154,7 @@ RewardId Graph::reward(std::string name, std::vector<NodeId> reads) {
   reads.erase(std::unique(reads.begin(), reads.end()), reads.end());
   rewards_.reserve(rewards_.size() + 1);
   names_.emplace(name, NodeId{});
-  rewards_.push_back({std::move(name), std::move(reads)});
+  rewards_.push_back({std::move(name), std::move(reads), {}, {}});
   return {reward_count() - 1};
 }
 
@@ -163,6 +173,43 @@ const EstimatorChoice& Graph::choice(NodeId node, RewardId reward) const {
   at(reward);
   const auto found = choices_.find({node, reward});
   return found == choices_.end() ? at(node).choice : found->second;
+}
+
+void Graph::baseline(RewardId reward, BaselineChoice baseline) {
+  at(reward);
+  rewards_[static_cast<std::size_t>(reward.index)].baseline = std::move(baseline);
+}
+
+void Graph::baseline(NodeId node, BaselineChoice baseline) {
+  check_creditable(node);
+  nodes_[static_cast<std::size_t>(node.index)].baseline = std::move(baseline);
+}
+
+void Graph::baseline(NodeId node, RewardId reward, BaselineChoice baseline) {
+  check_creditable(node);
+  at(reward);
+  baselines_.insert_or_assign({node, reward}, std::move(baseline));
+}
+
+const BaselineChoice* Graph::chosen_baseline(NodeId node) const {
+  return at(node).baseline ? &*at(node).baseline : nullptr;
+}
+
+const BaselineChoice* Graph::chosen_baseline(RewardId reward) const {
+  return at(reward).baseline ? &*at(reward).baseline : nullptr;
+}
+
+const BaselineChoice* Graph::chosen_baseline(NodeId node, RewardId reward) const {
+  const auto found = baselines_.find({node, reward});
+  return found == baselines_.end() ? nullptr : &found->second;
+}
+
+const BaselineChoice& Graph::baseline_of(NodeId node, RewardId reward) const {
+  static const BaselineChoice none;
+  for (const BaselineChoice* const chosen :
+       {chosen_baseline(node, reward), chosen_baseline(node), chosen_baseline(reward)})
+    if (chosen) return *chosen;
+  return none;
 }
 
 ParentShape Graph::parent_shape(const Parent& parent) const {

@@ -12,11 +12,13 @@
 #include <utility>
 #include <vector>
 
+#include <hindsight/core/baseline.hpp>
 #include <hindsight/core/estimator.hpp>
 #include <hindsight/core/ids.hpp>
 #include <hindsight/core/node.hpp>
 #include <hindsight/core/pattern.hpp>
 #include <hindsight/core/shape.hpp>
+#include <hindsight/graph/joint_outcome.hpp>
 
 namespace hindsight {
 
@@ -46,11 +48,21 @@ class Graph {
   NodeId add(std::string name, AnyNode node, std::vector<Edge> parents);
   /// A black-box reward, a function of the nodes it reads of which only the value is observed.
   RewardId reward(std::string name, std::vector<NodeId> reads);
+  /// A known reward: the library works it out itself, and may ask what it would be at outcomes that were not
+  /// sampled.
+  RewardId reward(std::string name, std::vector<NodeId> reads, KnownReward value);
 
   /// How the node is credited by every reward, also by those added later.
   void estimate_with(NodeId node, EstimatorChoice estimator);
   /// How the node is credited by one reward; goes before the choice for all.
   void estimate_with(NodeId node, RewardId reward, EstimatorChoice estimator);
+
+  /// What the reward is compared with where it credits any node, …
+  void baseline(RewardId reward, BaselineChoice baseline);
+  /// … what every reward is compared with where it credits this node, which goes before that, …
+  void baseline(NodeId node, BaselineChoice baseline);
+  /// … and what this reward is compared with where it credits this node, which goes before both.
+  void baseline(NodeId node, RewardId reward, BaselineChoice baseline);
 
   /// One edge as it was added.
   struct Parent {
@@ -80,15 +92,25 @@ class Graph {
   /// The number of the node's first unit, in order of addition; it selects the unit's random numbers.
   std::uint32_t first_unit(NodeId node) const { return at(node).first_unit; }
   std::span<const Parent> parents(NodeId node) const { return at(node).parents; }
+  /// What the child sees of the parent. Refers to the parent's name in this graph, and to the wiring.
+  ParentShape parent_shape(const Parent& parent) const;
   /// In order of addition.
   std::span<const NodeId> children(NodeId node) const { return at(node).children; }
   const std::string& name(RewardId reward) const { return at(reward).name; }
   std::span<const NodeId> reads(RewardId reward) const { return at(reward).reads; }
+  /// Empty: a black box.
+  const KnownReward& known(RewardId reward) const { return at(reward).value; }
+  bool is_known(RewardId reward) const { return static_cast<bool>(at(reward).value); }
   /// For all rewards without a choice of their own.
   const EstimatorChoice& choice(NodeId node) const { return at(node).choice; }
   const EstimatorChoice& choice(NodeId node, RewardId reward) const;
   /// A choice was made for this very reward, not for all.
   bool has_own_choice(NodeId node, RewardId reward) const { return choices_.contains({node, reward}); }
+  const BaselineChoice& baseline_of(NodeId node, RewardId reward) const;
+  /// As they were chosen, for nodes, rewards and pairs of them. None: nothing was chosen.
+  const BaselineChoice* chosen_baseline(NodeId node) const;
+  const BaselineChoice* chosen_baseline(RewardId reward) const;
+  const BaselineChoice* chosen_baseline(NodeId node, RewardId reward) const;
 
  private:
   struct Entry {
@@ -99,17 +121,19 @@ class Graph {
     std::vector<Parent> parents;
     std::vector<NodeId> children;
     EstimatorChoice choice;
+    std::optional<BaselineChoice> baseline = {};
   };
   struct RewardEntry {
     std::string name;
     std::vector<NodeId> reads;
+    KnownReward value;
+    std::optional<BaselineChoice> baseline;
   };
 
   bool has(NodeId node) const { return node.index >= 0 && node.index < node_count(); }
   const Entry& at(NodeId node) const;
   const RewardEntry& at(RewardId reward) const;
   std::string census() const;
-  ParentShape parent_shape(const Parent& parent) const;
   NodeId append(Entry entry);
   void check_name(const std::string& name) const;
   void check_units(const std::string& name, int units) const;
@@ -122,6 +146,7 @@ class Graph {
   std::vector<RewardEntry> rewards_;
   std::unordered_map<std::string, NodeId> names_;  ///< every name, and the node; a reward's has none
   std::map<std::pair<NodeId, RewardId>, EstimatorChoice> choices_;
+  std::map<std::pair<NodeId, RewardId>, BaselineChoice> baselines_;
   std::size_t edge_count_ = 0, unit_count_ = 0;
 };
 

@@ -1,6 +1,5 @@
 // From the draft of a file to a graph: what it means, and everything that may be wrong with it.
 #include <algorithm>
-#include <charconv>
 #include <functional>
 #include <limits>
 #include <map>
@@ -11,36 +10,33 @@
 #include <fmt/ranges.h>
 
 #include <hindsight/core/nearest_name.hpp>
+#include <hindsight/core/numbers.hpp>
 #include <hindsight/core/terminal_text.hpp>
 #include <hindsight/graph/graph_draft.hpp>
 
 namespace hindsight {
 namespace {
 
-constexpr std::string_view for_reward = "estimator:";
+/// With the name of a reward behind them, they speak of that reward alone.
+constexpr std::string_view estimator_for = "estimator:", baseline_for = "baseline:";
 
 /// "0>1 0>5": unit of the parent, unit of the child.
-Pattern::Pairs to_pairs(const std::string& text) {
+Pattern::Pairs to_pairs(std::string_view text) {
+  constexpr std::string_view separators = " ,\t\n\r";
   Pattern::Pairs pairs;
-  const char *at = text.data(), *const end = at + text.size();
-  const auto separates = [](char c) { return c == ' ' || c == ',' || c == '\t' || c == '\n' || c == '\r'; };
   while (true) {
-    while (at != end && separates(*at)) ++at;
-    if (at == end) return pairs;
-    std::pair<int, int> pair;
-    const auto from = std::from_chars(at, end, pair.first);
-    if (from.ec == std::errc() && from.ptr != end && *from.ptr == '>') {
-      const auto to = std::from_chars(from.ptr + 1, end, pair.second);
-      if (to.ec == std::errc() && (to.ptr == end || separates(*to.ptr))) {
-        pairs.push_back(pair);
-        at = to.ptr;
-        continue;
-      }
-    }
-    refuse({.code = "bad-attribute",
-            .message = fmt::format("the pattern holds '{}', which is no pair of units",
-                                   shortened({at, std::find_if(at, end, separates)})),
-            .help = {"pattern=\"0>1 0>5\"   // unit of the parent > unit of the child"}});
+    text.remove_prefix(std::min(text.find_first_not_of(separators), text.size()));
+    if (text.empty()) return pairs;
+    const std::string_view word = text.substr(0, text.find_first_of(separators));
+    const std::size_t arrow = std::min(word.find('>'), word.size());
+    const auto from = parse_number<int>(word.substr(0, arrow));
+    const auto to = parse_number<int>(word.substr(std::min(arrow + 1, word.size())));
+    if (!from || !to)
+      refuse({.code = "bad-attribute",
+              .message = fmt::format("the pattern holds '{}', which is no pair of units", shortened(word)),
+              .help = {"pattern=\"0>1 0>5\"   // unit of the parent > unit of the child"}});
+    pairs.emplace_back(*from, *to);
+    text.remove_prefix(word.size());
   }
 }
 
@@ -60,7 +56,7 @@ Pattern to_pattern(AttributeReader& given) {
 /// Not ours, and no misspelling of ours either.
 bool is_strange(std::string_view name) {
   static const std::vector<std::string> ours{"kind",      "units",   "values", "classes", "rows",
-                                             "estimator", "density", "seed",   "pattern"};
+                                             "estimator", "density", "seed",   "pattern", "baseline"};
   return is_graphviz_attribute(name) || nearest_name(name, ours).empty();
 }
 
@@ -81,7 +77,7 @@ class Builder {
     for (std::uint32_t node = 0; node < is_reward_.size(); ++node)
       if (is_reward_[node]) add_reward(node);
     if (is_plain_) add_default_reward();
-    for (std::uint32_t node = 0; node < is_reward_.size(); ++node) choose_estimators(node);
+    for (std::uint32_t node = 0; node < is_reward_.size(); ++node) choose(node);
     return std::move(graph_);
   }
 
@@ -92,7 +88,8 @@ class Builder {
   }
   void refuse_others(const AttributeReader& reader) const {
     reader.refuse_others([&](std::string_view name) {
-      if (name.starts_with(for_reward)) return true;  // read when all rewards are known
+      // Read when all rewards are known.
+      if (name.starts_with(estimator_for) || name.starts_with(baseline_for)) return true;
       return draft_.strangers() == GraphDraft::Strangers::ignored ? is_strange(name)
                                                                   : is_graphviz_attribute(name);
     });
@@ -247,6 +244,7 @@ class Builder {
       const bool is_source = into(index).empty();
       const std::string kind = lower_case(reader.text("kind", is_source ? "input" : "bernoulli"));
       reader.has("estimator");
+      reader.has("baseline");
       std::optional<AnyNode> made;
       int inputs = 0;
       if (kind == "input")
@@ -295,6 +293,7 @@ class Builder {
     at_line(given.line, *given.name, [&] {
       AttributeReader reader(given.attributes);
       reader.has("kind");
+      reader.has("baseline");
       refuse_others(reader);
       std::vector<NodeId> reads;
       for (const GraphDraft::Edge& edge : into(index)) {
@@ -322,20 +321,38 @@ class Builder {
     graph_.reward(name, std::move(reads));
   }
 
-  void choose_estimators(std::uint32_t index) {
+  /// Estimators and baselines.
+  void choose(std::uint32_t index) {
     const GraphDraft::Node& given = node(index);
-    if (is_reward_[index]) return;
     for (const auto& [name, value] : given.attributes)
       at_line(given.line, *given.name, [&, &key = name, &text = value] {
-        if (key == "estimator") graph_.estimate_with(ids_[index], to_choice(text));
-        if (!key.starts_with(for_reward)) return;
-        const auto reward = rewards_.find(key.substr(for_reward.size()));
-        if (reward == rewards_.end())
-          refuse({.code = "unknown-reward",
-                  .message = fmt::format("'{}' speaks of a reward that the file does not have", key),
-                  .help = {"estimator=hnca   // for all rewards"}});
-        graph_.estimate_with(ids_[index], reward->second, to_choice(text));
+        if (is_reward_[index]) {
+          if (key == "baseline") graph_.baseline(rewards_.find(*given.name)->second, to_baseline(text));
+        } else if (key == "estimator") {
+          graph_.estimate_with(ids_[index], to_choice(text));
+        } else if (key.starts_with(estimator_for)) {
+          graph_.estimate_with(ids_[index], reward_of(key, estimator_for), to_choice(text));
+        } else if (key == "baseline") {
+          graph_.baseline(ids_[index], to_baseline(text));
+        } else if (key.starts_with(baseline_for)) {
+          graph_.baseline(ids_[index], reward_of(key, baseline_for), to_baseline(text));
+        }
       });
+  }
+
+  RewardId reward_of(const std::string& key, std::string_view prefix) const {
+    const auto reward = rewards_.find(key.substr(prefix.size()));
+    if (reward == rewards_.end())
+      refuse({.code = "unknown-reward",
+              .message = fmt::format("'{}' speaks of a reward that the file does not have", key),
+              .help = {prefix == estimator_for ? "estimator=hnca   // for all rewards"
+                                               : "baseline=running-mean   // for all rewards"}});
+    return reward->second;
+  }
+
+  BaselineChoice to_baseline(const std::string& text) const {
+    if (text == "none") return NoBaseline{};
+    return catalogue_.baseline(text);
   }
 
   EstimatorChoice to_choice(const std::string& name) const {

@@ -13,18 +13,24 @@ namespace {
 
 constexpr std::size_t states_per_batch = 256;
 
-/// Counts through all joint outcomes and input rows, the last unit of the last node fastest.
+/// Counts through all joint outcomes and input rows, the last unit of the last node of the last sample
+/// fastest.
 template <class S>
 class Odometer {
  public:
+  using Outcomes = std::vector<std::vector<Outcome>>;  ///< per node, per unit
+
   Odometer(const Plan<S>& plan, std::span<const InputValues<S>> inputs, std::size_t most_states)
       : plan_(plan), rows_(inputs.empty() ? 1 : static_cast<int>(inputs.front().values.rows())) {
-    double states = rows_;
+    double states = 1;
+    Outcomes outcomes;
     for (std::size_t n = 0; n < plan.placements.size(); ++n) {
       const Shape& shape = plan.placements[n].shape;
-      outcomes_.emplace_back(plan.is_stochastic(n) ? static_cast<std::size_t>(shape.units) : 0, 0);
+      outcomes.emplace_back(plan.is_stochastic(n) ? static_cast<std::size_t>(shape.units) : 0, 0);
       if (plan.is_stochastic(n)) states *= std::pow(shape.outcomes(), shape.units);
     }
+    outcomes_.assign(static_cast<std::size_t>(plan.replicas), outcomes);
+    states = std::pow(states, plan.replicas) * rows_;
     if (states > static_cast<double>(most_states))
       refuse({.code = "too-many-states",
               .message = fmt::format(
@@ -37,15 +43,16 @@ class Odometer {
   std::size_t states() const { return states_; }
   int rows() const { return rows_; }
   int row() const { return row_; }
-  std::span<const std::vector<Outcome>> outcomes() const { return outcomes_; }
-  JointOutcome joint() const { return {outcomes_, row_}; }
+  /// Per sample of the state.
+  std::span<const Outcomes> outcomes() const { return outcomes_; }
 
   void advance() {
-    for (std::size_t n = outcomes_.size(); n-- > 0;)
-      for (std::size_t unit = outcomes_[n].size(); unit-- > 0;) {
-        if (++outcomes_[n][unit] < plan_.placements[n].shape.outcomes()) return;
-        outcomes_[n][unit] = 0;
-      }
+    for (std::size_t sample = outcomes_.size(); sample-- > 0;)
+      for (std::size_t n = outcomes_[sample].size(); n-- > 0;)
+        for (std::size_t unit = outcomes_[sample][n].size(); unit-- > 0;) {
+          if (++outcomes_[sample][n][unit] < plan_.placements[n].shape.outcomes()) return;
+          outcomes_[sample][n][unit] = 0;
+        }
     ++row_;
   }
 
@@ -53,7 +60,33 @@ class Odometer {
   const Plan<S>& plan_;
   int rows_, row_ = 0;
   std::size_t states_ = 0;
-  std::vector<std::vector<Outcome>> outcomes_;  ///< per node, per unit
+  std::vector<Outcomes> outcomes_;
+};
+
+/// One joint outcome of the odometer.
+template <class S>
+class ListedSource final : public JointOutcome::Source {
+ public:
+  ListedSource(std::span<const std::vector<Outcome>> outcomes, std::span<const InputValues<S>> inputs,
+               int row)
+      : outcomes_(outcomes), inputs_(inputs), row_(row) {}
+
+  Outcome outcome(NodeId node, int unit) const override {
+    const auto index = static_cast<std::size_t>(node.index), at = static_cast<std::size_t>(unit);
+    if (index >= outcomes_.size() || at >= outcomes_[index].size())
+      throw std::out_of_range(fmt::format("node number {} has no unit {} with an outcome", node.index, unit));
+    return outcomes_[index][at];
+  }
+  double value(NodeId node, int unit) const override {
+    for (const auto& [input, values] : inputs_)
+      if (input == node && unit >= 0 && unit < values.cols()) return static_cast<double>(values(row_, unit));
+    throw std::out_of_range(fmt::format("node number {} is no input with a unit {}", node.index, unit));
+  }
+
+ private:
+  std::span<const std::vector<Outcome>> outcomes_;
+  std::span<const InputValues<S>> inputs_;
+  int row_;
 };
 
 /// Some consecutive states as the samples of one clamped batch.
@@ -61,11 +94,19 @@ template <class S>
 class Batch {
  public:
   Batch(const BasicModel<S>& model, std::span<const InputValues<S>> inputs,
-        std::span<const RewardFunction> rewards, std::size_t capacity)
+        std::span<const RewardFunction> rewards, std::span<const double> baselines, std::size_t capacity)
       : model_(model),
         given_(inputs),
         functions_(rewards),
-        run_(model.workspace(static_cast<int>(capacity))) {
+        run_(model.workspace(static_cast<int>(capacity) * model.plan().replicas)) {
+    if (!baselines.empty()) {
+      if (baselines.size() != run_.baselines().size())
+        refuse({.code = "baseline-state",
+                .message = fmt::format("{} numbers were given for baselines that remember {}",
+                                       baselines.size(), run_.baselines().size()),
+                .help = {"{.baselines = run.baselines()}   // of a workspace of this model"}});
+      std::copy(baselines.begin(), baselines.end(), run_.baselines().begin());
+    }
     const std::vector<std::string>& names = model.plan().rewards;
     for (const RewardFunction& reward : rewards) {
       const auto index = static_cast<std::size_t>(reward.reward.index);
@@ -74,27 +115,33 @@ class Batch {
     }
   }
 
-  void fill(Odometer<S>& odometer, std::size_t samples) {
+  void fill(Odometer<S>& odometer, std::size_t states) {
     const Plan<S>& plan = model_.plan();
     features_.assign(given_.size(), {});
     outcomes_.assign(plan.placements.size(), {});
     values_.assign(functions_.size(), {});
-    for (std::size_t i = 0; i < samples; ++i, odometer.advance()) {
-      const JointOutcome joint = odometer.joint();
+    rows_.clear();
+    for (std::size_t i = 0; i < states; ++i, odometer.advance()) {
+      rows_.push_back(odometer.row());
       for (std::size_t g = 0; g < given_.size(); ++g)
         for (std::ptrdiff_t unit = 0; unit < given_[g].values.cols(); ++unit)
           features_[g].push_back(given_[g].values(odometer.row(), unit));
-      for (std::size_t n = 0; n < outcomes_.size(); ++n)
-        outcomes_[n].insert(outcomes_[n].end(), odometer.outcomes()[n].begin(), odometer.outcomes()[n].end());
-      for (std::size_t r = 0; r < functions_.size(); ++r)
-        values_[r].push_back(static_cast<S>(guarded_call({"reward-threw", nullptr, subjects_[r]},
-                                                         [&] { return functions_[r].value(joint); })));
+      for (const typename Odometer<S>::Outcomes& sample : odometer.outcomes()) {
+        const ListedSource<S> source(sample, given_, odometer.row());
+        const JointOutcome joint(source, odometer.row());
+        for (std::size_t n = 0; n < outcomes_.size(); ++n)
+          outcomes_[n].insert(outcomes_[n].end(), sample[n].begin(), sample[n].end());
+        for (std::size_t r = 0; r < functions_.size(); ++r)
+          values_[r].push_back(static_cast<S>(guarded_call({"reward-threw", nullptr, subjects_[r]},
+                                                           [&] { return functions_[r].value(joint); })));
+      }
     }
+    const std::size_t samples = states * odometer.outcomes().size();
     Executor<S> executor = this->executor();
     std::vector<InputValues<S>> inputs;
     for (std::size_t g = 0; g < given_.size(); ++g)
       inputs.push_back(
-          {given_[g].node, MatrixView<const S>(features_[g].data(), static_cast<std::ptrdiff_t>(samples),
+          {given_[g].node, MatrixView<const S>(features_[g].data(), static_cast<std::ptrdiff_t>(states),
                                                given_[g].values.cols())});
     std::vector<ClampedOutcomes> clamps;
     for (std::size_t n = 0; n < outcomes_.size(); ++n)
@@ -106,35 +153,47 @@ class Batch {
     executor.clamp(clamps);
     executor.sample();
     probabilities_.clear();
-    for (std::size_t i = 0; i < samples; ++i)
-      probabilities_.push_back(std::exp(executor.log_probability(static_cast<int>(i))) / odometer.rows());
+    for (std::size_t i = 0; i < states; ++i) {
+      double log_probability = 0;
+      for (std::size_t k = 0; k < samples / states; ++k)
+        log_probability += executor.log_probability(static_cast<int>(i * (samples / states) + k));
+      probabilities_.push_back(std::exp(log_probability) / odometer.rows());
+    }
   }
 
   /// With every state's share of the gradient.
-  void load_rewards(std::span<const S> shares) {
+  void load_rewards(std::span<const double> shares) {
     std::vector<RewardValues<S>> rewards;
     for (std::size_t r = 0; r < functions_.size(); ++r) rewards.push_back({functions_[r].reward, values_[r]});
     Executor<S> executor = this->executor();
     executor.load_rewards(rewards);
-    executor.share(shares);
+    std::vector<S> of_samples;
+    for (const double share : shares)
+      of_samples.insert(of_samples.end(), replicas(),
+                        static_cast<S>(share / static_cast<double>(replicas())));
+    executor.share(of_samples);
+    executor.make_signals();
   }
 
   /// Messages among states that can occur.
   void send_messages() {
     Executor<S> executor = this->executor();
     executor.send_messages();
-    for (std::size_t i = 0; i < probabilities_.size(); ++i)
-      if (probabilities_[i] == 0) executor.forget_evidence(static_cast<int>(i));
+    for (std::size_t i = 0; i < probabilities_.size() * replicas(); ++i)
+      if (probabilities_[i / replicas()] == 0) executor.forget_evidence(static_cast<int>(i));
   }
 
-  Executor<S> executor() { return {model_.plan(), model_.parameters(), run_}; }
+  Executor<S> executor() { return {model_.plan(), model_.parameters(), run_, rows_}; }
   const BasicWorkspace<S>& run() const { return run_; }
   std::span<const double> probabilities() const { return probabilities_; }
-  double value(std::size_t reward, std::size_t sample) const {
-    return static_cast<double>(values_[reward][sample]);
+  /// Of the first sample of a state: the others are as good.
+  double value(std::size_t reward, std::size_t state) const {
+    return static_cast<double>(run_.rewards({static_cast<int>(reward)})[state * replicas()]);
   }
 
  private:
+  std::size_t replicas() const { return static_cast<std::size_t>(model_.plan().replicas); }
+
   const BasicModel<S>& model_;
   std::span<const InputValues<S>> given_;
   std::span<const RewardFunction> functions_;
@@ -142,6 +201,7 @@ class Batch {
   std::vector<std::string> subjects_;  ///< how a failing reward function is called
   std::vector<std::vector<S>> features_, values_;
   std::vector<std::vector<Outcome>> outcomes_;
+  std::vector<int> rows_;  ///< of the inputs, per state
   std::vector<double> probabilities_;
 };
 
@@ -149,7 +209,7 @@ class Batch {
 template <class S>
 void check_inputs(const BasicModel<S>& model, std::span<const InputValues<S>> inputs) {
   const std::ptrdiff_t rows = inputs.empty() ? 1 : std::max<std::ptrdiff_t>(inputs.front().values.rows(), 1);
-  BasicWorkspace<S> run = model.workspace(static_cast<int>(rows));
+  BasicWorkspace<S> run = model.workspace(static_cast<int>(rows) * model.plan().replicas);
   Executor<S>(model.plan(), model.parameters(), run).load_inputs(inputs);
 }
 
@@ -160,13 +220,6 @@ void add(std::vector<double>& sum, std::span<const S> part) {
 
 }  // namespace
 
-Outcome JointOutcome::operator()(NodeId node, int unit) const {
-  const auto index = static_cast<std::size_t>(node.index), at = static_cast<std::size_t>(unit);
-  if (index >= outcomes_.size() || at >= outcomes_[index].size())
-    throw std::out_of_range(fmt::format("node number {} has no unit {} with an outcome", node.index, unit));
-  return outcomes_[index][at];
-}
-
 template <class S>
 void for_each_state(const BasicModel<S>& model, std::type_identity_t<std::span<const InputValues<S>>> inputs,
                     std::span<const RewardFunction> rewards,
@@ -174,13 +227,15 @@ void for_each_state(const BasicModel<S>& model, std::type_identity_t<std::span<c
                     const EnumerateOptions& options) {
   check_inputs<S>(model, inputs);
   Odometer<S> odometer(model.plan(), inputs, options.most_states);
-  Batch<S> batch(model, inputs, rewards, 1);
+  Batch<S> batch(model, inputs, rewards, options.baselines, 1);
   for (std::size_t state = 0; state < odometer.states(); ++state) {
-    const std::vector<std::vector<Outcome>> outcomes(odometer.outcomes().begin(), odometer.outcomes().end());
-    const JointOutcome joint(outcomes, odometer.row());
+    const typename Odometer<S>::Outcomes outcomes = odometer.outcomes().front();
+    const int row = odometer.row();
+    const ListedSource<S> source(outcomes, inputs, row);
+    const JointOutcome joint(source, row);
     batch.fill(odometer, 1);
     if (batch.probabilities()[0] == 0) continue;
-    const S whole = 1;
+    const double whole = 1;
     batch.load_rewards(std::span(&whole, 1));
     Executor<S> executor = batch.executor();
     batch.send_messages();
@@ -202,15 +257,13 @@ Enumeration enumerate(const BasicModel<S>& model,
                      std::vector<double>(parameters, 0.0),
                      std::vector<double>(parameters, 0.0),
                      {}};
-  Batch<S> batch(model, inputs, rewards, std::min(states_per_batch, odometer.states()));
+  Batch<S> batch(model, inputs, rewards, options.baselines, std::min(states_per_batch, odometer.states()));
   for (std::size_t done = 0; done < odometer.states(); done += states_per_batch) {
     batch.fill(odometer, std::min(states_per_batch, odometer.states() - done));
-    const std::vector<S> shares(batch.probabilities().begin(), batch.probabilities().end());
-    batch.load_rewards(shares);
-    for (std::size_t r = 0; r < rewards.size(); ++r)
-      for (std::size_t i = 0; i < shares.size(); ++i)
-        result.rewards[static_cast<std::size_t>(rewards[r].reward.index)] +=
-            batch.probabilities()[i] * batch.value(r, i);
+    batch.load_rewards(batch.probabilities());
+    for (std::size_t r = 0; r < result.rewards.size(); ++r)
+      for (std::size_t i = 0; i < batch.probabilities().size(); ++i)
+        result.rewards[r] += batch.probabilities()[i] * batch.value(r, i);
     Executor<S> executor = batch.executor();
     executor.make_score_weights();
     executor.accumulate(false);

@@ -10,34 +10,22 @@
 
 namespace hindsight {
 
-/// One joint outcome of all units, as a reward function sees it.
-class JointOutcome {
- public:
-  JointOutcome(std::span<const std::vector<Outcome>> outcomes, int input_row)
-      : outcomes_(outcomes), input_row_(input_row) {}
-
-  /// Throws std::out_of_range where there is no such unit; an input has none.
-  Outcome operator()(NodeId node, int unit = 0) const;
-  /// Which row of the inputs it goes with.
-  int input_row() const { return input_row_; }
-
- private:
-  std::span<const std::vector<Outcome>> outcomes_;
-  int input_row_;
-};
-
-/// What a reward is, for the oracle only: it must be able to ask for every joint outcome.
+/// What a black-box reward is, for the oracle only: it must be able to ask for every joint outcome.
 struct RewardFunction {
   RewardId reward;
-  std::function<double(const JointOutcome&)> value;
+  KnownReward value;
 };
 
 struct EnumerateOptions {
   std::size_t most_states = 1 << 20;  ///< joint outcomes times input rows
   bool variance = true;               ///< costs one backward pass per state
+  /// What the baselines remember, as BasicWorkspace::baselines() gives it; they learn nothing meanwhile.
+  /// Empty: nothing yet.
+  std::span<const double> baselines = {};
 };
 
-/// Exact expectations over every joint outcome, the rows of the inputs being equally likely.
+/// Exact expectations over every joint outcome, the rows of the inputs being equally likely. Where baselines
+/// want several samples of each input, a state is as many joint outcomes, one after another.
 struct Enumeration {
   std::size_t states = 0;
   std::vector<double> rewards;   ///< expected value per reward
@@ -56,9 +44,10 @@ Enumeration enumerate(const BasicModel<S>& model,
 /// One joint outcome, its probability, and what the estimators make of it.
 template <class S>
 struct State {
-  double probability = 0;  ///< input row included
-  const JointOutcome* outcome = nullptr;
-  const BasicWorkspace<S>* run = nullptr;  ///< one sample: tables, evidence and the gradient of this state
+  double probability = 0;                 ///< input row included
+  const JointOutcome* outcome = nullptr;  ///< of the first sample of the state
+  const BasicWorkspace<S>* run =
+      nullptr;  ///< tables, evidence and the gradient of this state, usually one sample
 };
 
 /// Visits every joint outcome that can occur, for moments that Enumeration does not hold.

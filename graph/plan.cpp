@@ -63,40 +63,31 @@ Plan<S>::Plan(const Graph& graph, const std::vector<Assignment>& assignments, st
               InstructionSet instruction_set, double elimination_limit)
     : seed(seed_of_model), instructions(instruction_set) {
   refuse_oversize(graph, sizeof(S) + sizeof(double));
-  for (int i = 0; i < graph.reward_count(); ++i) rewards.push_back(graph.name(RewardId{i}));
+  for (int i = 0; i < graph.reward_count(); ++i) {
+    const auto reads = graph.reads({i});
+    rewards.push_back(graph.name(RewardId{i}));
+    reward_plans.push_back({graph.known({i}), {reads.begin(), reads.end()}});
+  }
   number_nodes(graph);
   const std::vector<Group> groups = group(graph);
   lay_out_rows(groups);
   const Contraction contraction(graph);
   const Eliminated eliminated = plan_eliminations(graph, contraction, assignments, elimination_limit);
-  std::vector<bool> wants_messages(placements.size(), false);
-  for (const Assignment& assignment : assignments)
+  std::vector<bool> wants_messages(placements.size(), false), wants_slopes(placements.size(), false);
+  for (std::size_t i = 0; i < roles.size(); ++i) wants_slopes[i] = roles[i] == Role::deterministic;
+  for (const Assignment& assignment : assignments) {
     if (assignment.estimator.needs().hindsight_steps > 0 &&
         !eliminated.contains({assignment.node, assignment.reward}))
       wants_messages[index(assignment.node)] = true;
-  join_parents(graph, contraction, wants_messages);
-  list_rows(groups, wants_messages);
+    if (assignment.estimator.needs().pathwise) wants_slopes[index(assignment.node)] = true;
+  }
+  join_parents(graph, contraction, wants_messages, wants_slopes);
+  list_rows(groups, wants_messages, wants_slopes);
   lower(graph, groups);
   add_reevaluations(contraction, wants_messages);
-  credit(assignments, eliminated);
+  credit(assignments, contraction, eliminated);
+  credit_pathwise(assignments);
   pack_levels();
-}
-
-template <class S>
-auto Plan<S>::plan_eliminations(const Graph& graph, const Contraction& contraction,
-                                std::span<const Assignment> assignments, double limit) -> Eliminated {
-  Eliminated eliminated;
-  EliminationPlanner planner(graph, contraction);
-  for (const auto& [node, reward, estimator] : assignments) {
-    const int steps = estimator.needs().hindsight_steps;
-    if (steps < 2) continue;
-    std::vector<EliminationPlan> units;
-    for (int unit = 0; unit < graph.shape(node).units; ++unit)
-      units.push_back(planner.plan({node, unit}, reward, steps, limit));
-    if (std::any_of(units.begin(), units.end(), [](const auto& plan) { return !plan.is_one_step; }))
-      eliminated.emplace(std::pair(node, reward), std::move(units));
-  }
-  return eliminated;
 }
 
 template <class S>
@@ -148,6 +139,7 @@ void Plan<S>::lay_out_rows(std::span<const Group> groups) {
       at.table_row = table_rows;
       const bool stochastic = is_stochastic(static_cast<std::size_t>(i));
       feature_rows += units * static_cast<std::size_t>(stochastic ? at.shape.encoding.width : 1);
+      if (members.holds_inputs()) input_rows = feature_rows;
       if (!stochastic) continue;
       unit_rows += units;
       table_rows += units * static_cast<std::size_t>(at.shape.outcomes());
@@ -156,27 +148,27 @@ void Plan<S>::lay_out_rows(std::span<const Group> groups) {
 
 template <class S>
 void Plan<S>::join_parents(const Graph& graph, const Contraction& contraction,
-                           const std::vector<bool>& wants_messages) {
+                           const std::vector<bool>& wants_messages, const std::vector<bool>& wants_slopes) {
   for (std::size_t i = 0; i < placements.size(); ++i) {
     const NodeId child{static_cast<int>(i)};
     for (const Graph::Parent& parent : graph.parents(child)) {
       const Placement& from = placements[index(parent.node)];
-      ParentShape shape{
-          .name = from.name, .units = from.shape.units, .connectivity = parent.connectivity.get()};
-      if (is_stochastic(index(parent.node))) shape.encoding = from.shape.encoding;
+      ParentShape shape = graph.parent_shape(parent);
+      shape.name = from.name;  // the plan may outlive the graph
       if (parent.connectivity) wirings_.push_back(parent.connectivity);
       // What reaches the child by deterministic nodes too is told by re-evaluation, all routes at once.
       const bool told_by_messages = wants_messages[index(parent.node)] && is_stochastic(i) &&
                                     !contraction.is_joined_by_functions(parent.node, child);
       placements[i].parents.push_back({shape, from.feature_row, from.unit_row, from.table_row,
-                                       told_by_messages, graph.is_deterministic(parent.node)});
+                                       told_by_messages, wants_slopes[index(parent.node)]});
       placements[i].parent_shapes.push_back(std::move(shape));
     }
   }
 }
 
 template <class S>
-void Plan<S>::list_rows(std::span<const Group> groups, const std::vector<bool>& wants_messages) {
+void Plan<S>::list_rows(std::span<const Group> groups, const std::vector<bool>& wants_messages,
+                        const std::vector<bool>& wants_slopes) {
   for (const Group& members : groups)
     for (const int i : members.nodes) {
       const Placement& at = placements[static_cast<std::size_t>(i)];
@@ -184,8 +176,10 @@ void Plan<S>::list_rows(std::span<const Group> groups, const std::vector<bool>& 
       if (wants_messages[static_cast<std::size_t>(i)])
         append_rows(told,
                     {at.table_row, at.table_row + units * static_cast<std::size_t>(at.shape.outcomes())});
-      if (roles[static_cast<std::size_t>(i)] == Role::deterministic)
-        append_rows(sloped, {at.feature_row, at.feature_row + units});
+      if (!wants_slopes[static_cast<std::size_t>(i)]) continue;
+      const bool stochastic = is_stochastic(static_cast<std::size_t>(i));
+      const auto width = static_cast<std::size_t>(stochastic ? at.shape.encoding.width : 1);
+      append_rows(sloped, {at.feature_row, at.feature_row + units * width});
     }
 }
 
@@ -229,7 +223,8 @@ void Plan<S>::pack_levels() {
   const auto reads = [](const auto& block) { return block->reads_bits(); };
   const auto reevaluates = [](const Reevaluation<S>& reevaluation) { return reevaluation.reads_bits(); };
   if (std::none_of(blocks.begin(), blocks.end(), reads) && !eliminations.reads_bits() &&
-      std::none_of(reevaluations.begin(), reevaluations.end(), reevaluates))
+      std::none_of(reevaluations.begin(), reevaluations.end(), reevaluates) &&
+      std::none_of(candidates.begin(), candidates.end(), reevaluates))
     return;
   std::map<int, RowRange> rows;
   for (std::size_t i = 0; i < placements.size(); ++i) {
@@ -242,36 +237,6 @@ void Plan<S>::pack_levels() {
   for (std::size_t b = 0; b < blocks.size(); ++b)
     if (b + 1 == blocks.size() || blocks[b + 1]->level() != blocks[b]->level())
       packed_after[b] = rows[blocks[b]->level()];
-}
-
-template <class S>
-void Plan<S>::credit(std::vector<Assignment> assignments, const Eliminated& eliminated) {
-  std::stable_sort(assignments.begin(), assignments.end(), [&](const Assignment& a, const Assignment& b) {
-    return std::pair(a.reward, placements[index(a.node)].unit_row) <
-           std::pair(b.reward, placements[index(b.node)].unit_row);
-  });
-  for (const Assignment& assignment : assignments) {
-    const Placement& at = placements[index(assignment.node)];
-    const int reward = assignment.reward.index, outcomes = at.shape.outcomes();
-    std::optional<std::size_t> eliminated_row;
-    if (const auto found = eliminated.find({assignment.node, assignment.reward}); found != eliminated.end()) {
-      eliminated_row = eliminations.evidence_rows();
-      for (const EliminationPlan& unit : found->second) eliminations.add(unit);
-    }
-    if (!credits.empty()) {
-      CreditRun& last = credits.back();
-      const std::size_t next_unit = last.unit_row + static_cast<std::size_t>(last.units);
-      if (last.reward == reward && last.outcomes == outcomes && next_unit == at.unit_row &&
-          last.estimator == assignment.estimator &&
-          last.eliminated_row.has_value() == eliminated_row.has_value()) {
-        last.units += at.shape.units;
-        continue;
-      }
-    }
-    credits.push_back({at.name, assignment.estimator, reward, at.shape.units, outcomes, at.unit_row,
-                       at.table_row, eliminated_row});
-  }
-  eliminations.lower();
 }
 
 template <class S>

@@ -136,4 +136,15 @@ std::vector<std::span<const Source>> gather_by_reach(std::vector<Source>& source
   return groups;
 }
 
+EdgesAtFault::EdgesAtFault(const PlainDag& dag, std::vector<Source> sources) {
+  ReachabilitySweep sweep(dag);
+  for (const std::span<const Source> group : gather_by_reach(sources))
+    for (const auto& [slot, child] : sweep.run(group)) edges_.emplace_back(group[slot].vertex, child);
+  std::sort(edges_.begin(), edges_.end());
+}
+
+bool EdgesAtFault::contains(Vertex parent, Vertex child) const {
+  return std::binary_search(edges_.begin(), edges_.end(), std::pair(parent, child));
+}
+
 }  // namespace hindsight

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace hindsight {
@@ -101,5 +102,16 @@ std::vector<std::span<const Source>> gather_by_reach(std::vector<Source>& source
 
 /// In their own order.
 std::vector<std::span<const Source>> gather_in_order(std::span<const Source> sources);
+
+/// Which edges of the contraction, from the sources, a longer route accompanies: the transitive reduction has
+/// all others.
+class EdgesAtFault {
+ public:
+  EdgesAtFault(const PlainDag& dag, std::vector<Source> sources);
+  bool contains(Vertex parent, Vertex child) const;
+
+ private:
+  std::vector<std::pair<Vertex, Vertex>> edges_;  ///< sorted
+};
 
 }  // namespace hindsight

@@ -35,11 +35,8 @@ void complete(const Graph& graph, std::vector<bool>& nodes) {
 /// Which edges of a DAG go.
 class Cut {
  public:
-  Cut(const Graph& graph, Suspects suspects) : graph_(graph), suspects_(std::move(suspects)) {
-    ReachabilitySweep sweep(suspects_.dag);
-    for (const std::span<const Source> group : gather_by_reach(suspects_.sources))
-      for (const auto& [slot, child] : sweep.run(group)) at_fault_.emplace_back(group[slot].vertex, child);
-    std::sort(at_fault_.begin(), at_fault_.end());
+  Cut(const Graph& graph, Suspects suspects)
+      : graph_(graph), suspects_(std::move(suspects)), at_fault_(suspects_.dag, suspects_.sources) {
     removed_.resize(suspects_.dag.parents.size(), false);
     if (suspects_.dag.passed.empty())
       cut_edges();
@@ -65,20 +62,16 @@ class Cut {
     for (Vertex child = 0; child < rest.size(); ++child)
       if (!rest.is_passed(child))
         for (const Vertex parent : parents.of(child))
-          if (is_at_fault(parent, child)) left.emplace_back(parent, child);
+          if (at_fault_.contains(parent, child)) left.emplace_back(parent, child);
     return left;
   }
 
  private:
-  bool is_at_fault(Vertex parent, Vertex child) const {
-    return std::binary_search(at_fault_.begin(), at_fault_.end(), VertexEdge{parent, child});
-  }
-
   void cut_edges() {
     const PlainDag& dag = suspects_.dag;
     for (Vertex child = 0; child < dag.size(); ++child)
       for (std::size_t edge = dag.begin[child]; edge < dag.begin[child + 1]; ++edge)
-        removed_[edge] = is_at_fault(dag.parents[edge], child);
+        removed_[edge] = at_fault_.contains(dag.parents[edge], child);
   }
 
   /// From the last child to the first: which stochastic vertices each vertex leads to is then known, and of
@@ -109,7 +102,7 @@ class Cut {
   bool are_all_at_fault(std::span<const Vertex> parents, const std::vector<Vertex>& children) const {
     for (const Vertex parent : parents)
       for (const Vertex child : children)
-        if (!is_at_fault(parent, child)) return false;
+        if (!at_fault_.contains(parent, child)) return false;
     return !parents.empty() && !children.empty();
   }
 
@@ -125,8 +118,8 @@ class Cut {
 
   const Graph& graph_;
   Suspects suspects_;
-  std::vector<VertexEdge> at_fault_;  ///< of the contraction, sorted
-  std::vector<bool> removed_;         ///< per edge of the DAG
+  EdgesAtFault at_fault_;
+  std::vector<bool> removed_;  ///< per edge of the DAG
 };
 
 /// Writes the graph anew, edge by edge.
@@ -176,12 +169,7 @@ class Rewriter {
   bool try_to_add(NodeId node, const Remainder& remainder) {
     if (remainder.reads_parts && !graph_.node(node)->reads_patterns()) return false;
     std::vector<ParentShape> shapes;
-    for (const Edge& edge : remainder.edges) {
-      ParentShape& shape = shapes.emplace_back();
-      shape.name = graph_.name(edge.parent);
-      shape.units = graph_.shape(edge.parent).units;
-      if (graph_.is_stochastic(edge.parent)) shape.encoding = graph_.shape(edge.parent).encoding;
-    }
+    for (const Edge& edge : remainder.edges) shapes.push_back(graph_.parent_shape({edge.parent, nullptr}));
     try {
       const Shape now = graph_.node(node)->shape(shapes);
       if (now.units != graph_.shape(node).units || now.encoding != graph_.shape(node).encoding) return false;

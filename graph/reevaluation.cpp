@@ -70,34 +70,20 @@ void Reevaluation<S>::refuse_not_a_number(const std::string& child) const {
 
 template <class S>
 void Reevaluation<S>::send(const Frame<S>& actual, const Frame<S>& trial) const {
-  const Outcome outcomes = node_.shape.outcomes();
-  for (std::size_t unit = 0; unit < static_cast<std::size_t>(node_.shape.units); ++unit) {
-    const Outcome* const sampled = actual.outcome(node_.unit_row + unit);
-    // Every sample tries the outcome that is `shift` further than its own.
-    for (Outcome shift = 1; shift < outcomes; ++shift) {
-      Outcome tried[chunk_samples];
-      for (int i = 0; i < actual.lanes; ++i) tried[i] = (sampled[i] + shift) % outcomes;
-      show(trial, unit, tried);
-      for (const auto& block : blocks_) block->forward(trial);
-      for (const Placement& child : children_) {
-        const auto child_outcomes = static_cast<std::size_t>(child.shape.outcomes());
-        for (std::size_t u = 0; u < static_cast<std::size_t>(child.shape.units); ++u)
-          for (int i = 0; i < actual.samples; ++i) {
-            const std::size_t row = child.table_row + u * child_outcomes +
-                                    static_cast<std::size_t>(actual.outcome(child.unit_row + u)[i]);
-            if (std::isnan(trial.log_prob(row)[i])) refuse_not_a_number(child.name);
-            actual.evidence_of(node_.table_row + unit * static_cast<std::size_t>(outcomes) +
-                               static_cast<std::size_t>(tried[i]))[i] +=
-                trial.log_prob(row)[i] - actual.log_prob(row)[i];
-          }
-      }
+  const auto outcomes = static_cast<std::size_t>(node_.shape.outcomes());
+  for_each_candidate(actual, trial, [&](std::size_t unit, const Outcome* tried) {
+    for (const Placement& child : children_) {
+      const auto child_outcomes = static_cast<std::size_t>(child.shape.outcomes());
+      for (std::size_t u = 0; u < static_cast<std::size_t>(child.shape.units); ++u)
+        for (int i = 0; i < actual.samples; ++i) {
+          const std::size_t row = child.table_row + u * child_outcomes +
+                                  static_cast<std::size_t>(actual.outcome(child.unit_row + u)[i]);
+          if (std::isnan(trial.log_prob(row)[i])) refuse_not_a_number(child.name);
+          actual.evidence_of(node_.table_row + unit * outcomes + static_cast<std::size_t>(tried[i]))[i] +=
+              trial.log_prob(row)[i] - actual.log_prob(row)[i];
+        }
     }
-    show(trial, unit, sampled);
-  }
-  for (const Placement& function : functions_)
-    for (std::size_t u = 0; u < static_cast<std::size_t>(function.shape.units); ++u)
-      std::copy_n(actual.feature(function.feature_row + u), actual.lanes,
-                  trial.feature(function.feature_row + u));
+  });
 }
 
 template <class S>

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <span>
 #include <vector>
@@ -26,6 +27,11 @@ class Reevaluation {
   /// Adds to the evidence in `actual`. `trial` is a copy of its features, outcomes and bits for the blocks to
   /// work in, with everything clamped; it is left as it was found, but for log-probabilities.
   void send(const Frame<S>& actual, const Frame<S>& trial) const;
+  /// The same trial, for whatever else depends on the node: calls visit(unit, tried) with every sample of the
+  /// trial showing the outcome tried[sample], and all that follows from it, until every outcome that was not
+  /// sampled was shown.
+  template <class Visit>
+  void for_each_candidate(const Frame<S>& actual, const Frame<S>& trial, const Visit& visit) const;
 
   bool reads_bits() const;
   ScratchSize scratch(int lanes) const;
@@ -38,5 +44,28 @@ class Reevaluation {
   std::vector<Placement> functions_, children_;  ///< that want no messages and no slopes
   Blocks<S> blocks_;                             ///< of both, in the order of the forward pass
 };
+
+template <class S>
+template <class Visit>
+void Reevaluation<S>::for_each_candidate(const Frame<S>& actual, const Frame<S>& trial,
+                                         const Visit& visit) const {
+  const Outcome outcomes = node_.shape.outcomes();
+  for (std::size_t unit = 0; unit < static_cast<std::size_t>(node_.shape.units); ++unit) {
+    const Outcome* const sampled = actual.outcome(node_.unit_row + unit);
+    // Every sample tries the outcome that is `shift` further than its own.
+    for (Outcome shift = 1; shift < outcomes; ++shift) {
+      Outcome tried[chunk_samples];
+      for (int i = 0; i < actual.lanes; ++i) tried[i] = (sampled[i] + shift) % outcomes;
+      show(trial, unit, tried);
+      for (const auto& block : blocks_) block->forward(trial);
+      visit(unit, static_cast<const Outcome*>(tried));
+    }
+    show(trial, unit, sampled);
+  }
+  for (const Placement& function : functions_)
+    for (std::size_t u = 0; u < static_cast<std::size_t>(function.shape.units); ++u)
+      std::copy_n(actual.feature(function.feature_row + u), actual.lanes,
+                  trial.feature(function.feature_row + u));
+}
 
 }  // namespace hindsight

@@ -40,7 +40,10 @@ Ruling Rulings::rule(NodeId node, RewardId reward, const Facts& known) {
   Ruling ruling;
   std::vector<Opinion> opinions;
   for (const AnyEstimator& estimator : catalogue_.offered())
-    opinions.push_back({estimator.name(), opinion(estimator, node, known)});
+    opinions.push_back({estimator.name(), consult(estimator, node, known)});
+  for (std::size_t i = 0; i < opinions.size(); ++i)
+    if (opinions[i].verdict.admissible && catalogue_.offered()[i].needs().hindsight_steps > 1)
+      opinions[i].verdict.why += "; its cost is worked out where it is chosen";
   ruling.opinions = std::move(opinions);
   for (const AnyEstimator& estimator : catalogue_.preferred()) {
     Verdict verdict = ask(estimator, node, reward, known);
@@ -56,13 +59,13 @@ Ruling Rulings::rule(NodeId node, RewardId reward, const Facts& known) {
 }
 
 /// A user's estimator that cannot even answer is not admissible; validate must not throw for it.
-Verdict Rulings::opinion(const AnyEstimator& estimator, NodeId node, const Facts& known) const {
+Verdict Rulings::consult(const AnyEstimator& estimator, NodeId node, const Facts& known) const {
   const int steps = estimator.needs().hindsight_steps;
   try {
     Verdict verdict = estimator.admissible(known);
-    if (verdict.admissible && steps == 1 && !is_within_limit(node)) return over_limit(node);
-    if (verdict.admissible && steps > 1) verdict.why += "; its cost is worked out where it is chosen";
-    return verdict;
+    if (estimator.needs().pathwise && verdict.admissible && !known.children_have_slopes)
+      return undefined("one of its children has no backpropagate, so its slope is not known");
+    return verdict.admissible && steps == 1 && !is_within_limit(node) ? over_limit(node) : verdict;
   } catch (const std::bad_alloc&) {
     throw;
   } catch (const Error& refusal) {
@@ -78,13 +81,13 @@ Verdict Rulings::opinion(const AnyEstimator& estimator, NodeId node, const Facts
 
 Verdict Rulings::ask(const AnyEstimator& estimator, NodeId node, RewardId reward, const Facts& known) {
   const int steps = estimator.needs().hindsight_steps;
-  Verdict verdict = opinion(estimator, node, known);
+  Verdict verdict = consult(estimator, node, known);
   if (steps < 2 || !verdict.admissible) return verdict;
   if (const auto plan = over_elimination_limit(steps, node, reward))
     return refuse_elimination(*plan, steps, node, reward, known);
   if (!is_within_limit(node) && planner_.costliest(node, reward, steps, elimination_limit_).is_one_step)
-    return over_limit(node);           // messages will do
-  return estimator.admissible(known);  // now without the reservation
+    return over_limit(node);  // messages will do
+  return verdict;
 }
 
 std::optional<EliminationPlan> Rulings::over_elimination_limit(int steps, NodeId node, RewardId reward) {

@@ -37,7 +37,8 @@ class Rulings {
   std::optional<std::string> raise_limit(const AnyEstimator& estimator, NodeId node, RewardId reward);
 
  private:
-  Verdict opinion(const AnyEstimator& estimator, NodeId node, const Facts& known) const;
+  /// Whatever summing out may cost.
+  Verdict consult(const AnyEstimator& estimator, NodeId node, const Facts& known) const;
   bool is_within_limit(NodeId node) const;
   Verdict over_limit(NodeId node) const;
   /// The cost of summing out, if it passes the limit: exact as far as that can be worked out in no time.

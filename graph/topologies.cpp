@@ -38,10 +38,10 @@ void check_extent(const Extent& extent, const std::string& specification, bool r
                 specification, extent.draws, most_draws),
             .help = {"make it smaller"}});
   // Parameters and one gradient of dense edges; the pairs of sparse ones, twice while they are sorted; an
-  // edge and a node of the graph; the bits of a repair.
+  // edge and a node of the graph; what a repair has beside the pairs, and per unit where it goes by units.
   const double vertices = extent.hidden_sparse > 0 ? extent.units : extent.nodes;
   const double bytes = 8 * extent.dense + 32 * extent.sparse + 200 * extent.links + 1000 * extent.nodes +
-                       (repair ? vertices * vertices / 8 : 0);
+                       (repair ? 200 * vertices + 16 * extent.hidden_sparse : 0);
   require_memory(bytes, fmt::format("topology '{}'", specification), "make it smaller, or its edges sparse");
 }
 

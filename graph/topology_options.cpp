@@ -1,7 +1,6 @@
 #include <hindsight/graph/topology_options.hpp>
 
 #include <algorithm>
-#include <charconv>
 #include <limits>
 #include <optional>
 #include <set>
@@ -12,6 +11,7 @@
 #include <fmt/ranges.h>
 
 #include <hindsight/core/nearest_name.hpp>
+#include <hindsight/core/numbers.hpp>
 #include <hindsight/core/report.hpp>
 
 namespace hindsight {
@@ -88,10 +88,7 @@ std::optional<V> parse(std::string_view text) {
     if (text != "true" && text != "false") return std::nullopt;
     return text == "true";
   } else {
-    V value{};
-    const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (problem != std::errc() || end != text.data() + text.size()) return std::nullopt;
-    return value;
+    return parse_number<V>(text);
   }
 }
 

@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <cstddef>
-#include <cstdint>
 #include <utility>
 
+#include <hindsight/graph/reachability.hpp>
 #include <hindsight/graph/topology_sketch.hpp>
 
 namespace hindsight {
@@ -10,23 +10,41 @@ namespace {
 
 std::size_t index(int number) { return static_cast<std::size_t>(number); }
 
-using Parents = std::vector<std::vector<int>>;
-
-bool contains(const std::vector<int>& sorted, int vertex) {
-  return std::binary_search(sorted.begin(), sorted.end(), vertex);
+/// Those edges, (child, parent) in any order, that a longer route accompanies. Only edges across more than
+/// one level can be.
+EdgesAtFault shortcuts(std::size_t vertices, std::vector<std::pair<Vertex, Vertex>> edges) {
+  std::sort(edges.begin(), edges.end());
+  edges.erase(std::unique(edges.begin(), edges.end()), edges.end());
+  PlainDag dag;
+  std::vector<int> level(vertices, 0);
+  std::vector<Vertex> last_child(vertices, 0);  // 0, which is nobody's child: none across more than one level
+  auto edge = edges.begin();
+  for (Vertex child = 0; child < vertices; ++child) {
+    for (; edge != edges.end() && edge->first == child; ++edge) {
+      dag.parents.push_back(edge->second);
+      level[child] = std::max(level[child], level[edge->second] + 1);
+    }
+    dag.close();
+    for (const Vertex parent : dag.parents_of(child))
+      if (level[child] > level[parent] + 1) last_child[parent] = child;
+  }
+  std::vector<Source> sources;
+  for (Vertex vertex = 0; vertex < vertices; ++vertex)
+    if (last_child[vertex] > 0) sources.push_back({vertex, last_child[vertex]});
+  return {dag, std::move(sources)};
 }
 
 void repair_populations(Sketch& sketch) {
-  Parents parents;
-  for (const Sketch::Population& population : sketch.populations) {
-    parents.emplace_back();
-    for (const Sketch::Link& link : population.reads)
-      if (link.from != Sketch::input) parents.back().push_back(link.from);
-  }
-  remove_shortcuts(parents);
-  for (std::size_t i = 0; i < parents.size(); ++i)
+  std::vector<std::pair<Vertex, Vertex>> edges;
+  for (std::size_t i = 0; i < sketch.populations.size(); ++i)
+    for (const Sketch::Link& link : sketch.populations[i].reads)
+      if (link.from != Sketch::input)
+        edges.emplace_back(static_cast<Vertex>(i), static_cast<Vertex>(link.from));
+  const EdgesAtFault at_fault = shortcuts(sketch.populations.size(), std::move(edges));
+  for (std::size_t i = 0; i < sketch.populations.size(); ++i)
     std::erase_if(sketch.populations[i].reads, [&](const Sketch::Link& link) {
-      return link.from != Sketch::input && !contains(parents[i], link.from);
+      return link.from != Sketch::input &&
+             at_fault.contains(static_cast<Vertex>(link.from), static_cast<Vertex>(i));
     });
 }
 
@@ -42,28 +60,30 @@ void for_each_pair(const Sketch& sketch, const Sketch::Link& link, int child_uni
 }
 
 void repair_units(Sketch& sketch) {
-  std::vector<int> first;
-  int count = 0;
+  std::vector<Vertex> first;
+  std::size_t count = 0;
   for (const Sketch::Population& population : sketch.populations) {
-    first.push_back(count);
-    count += population.units;
+    first.push_back(static_cast<Vertex>(count));
+    count += index(population.units);
   }
-  Parents parents(index(count));
+  const auto vertex = [&](std::size_t population, int unit) {
+    return first[population] + static_cast<Vertex>(unit);
+  };
+  std::vector<std::pair<Vertex, Vertex>> edges;
   for (std::size_t i = 0; i < first.size(); ++i)
     for (const Sketch::Link& link : sketch.populations[i].reads)
       if (link.from != Sketch::input)
         for_each_pair(sketch, link, sketch.populations[i].units, [&](int from, int to) {
-          parents[index(first[i] + to)].push_back(first[index(link.from)] + from);
+          edges.emplace_back(vertex(i, to), vertex(index(link.from), from));
         });
-  remove_shortcuts(parents);
+  const EdgesAtFault at_fault = shortcuts(count, std::move(edges));
   for (std::size_t i = 0; i < first.size(); ++i) {
     Sketch::Population& population = sketch.populations[i];
     for (Sketch::Link& link : population.reads) {
       if (link.from == Sketch::input) continue;
       Pattern::Pairs kept;
       for_each_pair(sketch, link, population.units, [&](int from, int to) {
-        if (contains(parents[index(first[i] + to)], first[index(link.from)] + from))
-          kept.emplace_back(from, to);
+        if (!at_fault.contains(vertex(index(link.from), from), vertex(i, to))) kept.emplace_back(from, to);
       });
       const std::size_t all = index(population.units) * index(sketch.populations[index(link.from)].units);
       if (kept.size() < all)
@@ -84,27 +104,6 @@ bool is_dense(const Sketch& sketch) {
 }
 
 }  // namespace
-
-void remove_shortcuts(Parents& parents) {
-  const std::size_t words = (parents.size() + 63) / 64;
-  std::vector<std::vector<std::uint64_t>> ancestors(parents.size(), std::vector<std::uint64_t>(words, 0));
-  for (std::size_t vertex = 0; vertex < parents.size(); ++vertex) {
-    // Whoever has a longer route to the vertex has one through a later parent, which is met first.
-    std::vector<int>& list = parents[vertex];
-    std::sort(list.rbegin(), list.rend());
-    std::vector<std::uint64_t>& reached = ancestors[vertex];
-    std::vector<int> kept;
-    for (const int parent : list) {
-      const std::uint64_t bit = std::uint64_t{1} << (index(parent) % 64);
-      if (reached[index(parent) / 64] & bit) continue;
-      kept.push_back(parent);
-      reached[index(parent) / 64] |= bit;
-      for (std::size_t word = 0; word <= index(parent) / 64; ++word)
-        reached[word] |= ancestors[index(parent)][word];
-    }
-    list.assign(kept.rbegin(), kept.rend());
-  }
-}
 
 void repair(Sketch& sketch) {
   if (is_dense(sketch))

@@ -79,10 +79,7 @@ void check_units(const Graph& graph, NodeId node, int asked) {
 /// A pattern speaks of the output's units, whose number the output knows once it has seen its parents.
 int output_units(const Graph& graph, const AnyNode& output, const std::vector<NodeId>& parents) {
   std::vector<ParentShape> shapes;
-  for (const NodeId parent : parents) {
-    shapes.push_back({.name = graph.name(parent), .units = graph.shape(parent).units});
-    if (graph.is_stochastic(parent)) shapes.back().encoding = graph.shape(parent).encoding;
-  }
+  for (const NodeId parent : parents) shapes.push_back(graph.parent_shape({parent, nullptr}));
   const std::string name = "output";
   return guarded_call({"node-threw", &name, "its shape"}, [&] { return output.shape(shapes).units; });
 }

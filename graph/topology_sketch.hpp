@@ -91,13 +91,9 @@ Extent extent(const topologies::Autoregressive&, int inputs);
 /// populations' flags say, and appends the output.
 void connect(Sketch& sketch, int inputs, double input_density, std::uint64_t seed);
 
-/// Removes every edge u → v for which a longer route u → … → v exists: what is left is the transitive
-/// reduction. `parents` lists for each vertex others that are numbered before it. Needs a bit per pair of
-/// vertices.
-void remove_shortcuts(std::vector<std::vector<int>>& parents);
-
-/// Makes a connected sketch satisfy Assumption 1: population by population if all edges are dense, otherwise
-/// unit by unit. The input is exempt.
+/// Makes a connected sketch satisfy Assumption 1 by removing every edge u → v for which a longer route
+/// u → … → v exists: population by population if all edges are dense, otherwise unit by unit. The input is
+/// exempt.
 void repair(Sketch& sketch);
 
 /// The graph of a connected sketch.

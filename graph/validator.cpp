@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <hindsight/graph/pathwise_rules.hpp>
 #include <hindsight/graph/reevaluation.hpp>
 #include <hindsight/graph/rulings.hpp>
 #include <hindsight/graph/topology.hpp>
@@ -28,7 +29,8 @@ class Examiner {
         contraction_(graph),
         violations_(find_violations(graph, contraction_,
                                     options.strict ? InputPolicy::checked : InputPolicy::exempt)),
-        rulings_(graph, contraction_, catalogue, options) {}
+        rulings_(graph, contraction_, catalogue, options),
+        have_slopes_(have_slopes_of_children(graph)) {}
 
   Examination run() {
     Report& report = result_.report;
@@ -120,7 +122,8 @@ class Examiner {
       return;
     }
     bool credited = false, admissible = true;
-    const std::size_t first_credit = result_.report.credits.size();
+    const std::size_t first_credit = result_.report.credits.size(),
+                      first_assignment = result_.assignments.size();
     is_violation_reported_ = false;
     for (int i = 0; i < graph_.reward_count(); ++i) {
       if (!upstream_[static_cast<std::size_t>(i)][static_cast<std::size_t>(node.index)]) continue;
@@ -128,6 +131,10 @@ class Examiner {
       const Credit& credit = assign(node, {i});
       admissible = admissible && credit.verdict.admissible && !credit.estimator.empty();
     }
+    const auto assigned = std::span<const Assignment>(result_.assignments).subspan(first_assignment);
+    if (mixes_pathwise(assigned))
+      add({.code = "mixed-pathwise", .node = node},
+          [&] { return explain_pathwise_mix(graph_, contraction_, assigned); });
     if (!credited) warn_of_no_route(node);
     if (!violations_.contains(node)) return;
     if (!credited)
@@ -161,15 +168,15 @@ class Examiner {
       if (!is_read_directly(node, {i}) || graph_.shape(node).parameter_count() == 0) continue;
       add({.code = "no-gradient", .node = node}, [&] {
         const std::vector<NodeId> read = contraction_.route_to_reward(node, {i});
-        return Diagnostic{
-            .message = fmt::format(
-                "reward '{}' follows from it with no stochastic node between; of a black box only the "
-                "value is observed, so its parameters have no gradient",
-                graph_.name(RewardId{i})),
-            .witness = {route_names(read, {i})},
-            .help = {fmt::format("let the reward read a stochastic node instead, e.g. "
-                                 "graph.add(\"action\", Categorical{{.classes = 2}}, {{{}}});",
-                                 graph_.name(read.back()))}};
+        return Diagnostic{.message = fmt::format(
+                              "reward '{}' follows from it with no stochastic node between; of {} only the "
+                              "value is {}, so its parameters have no gradient",
+                              graph_.name(RewardId{i}), graph_.is_known({i}) ? "its function" : "a black box",
+                              graph_.is_known({i}) ? "known" : "observed"),
+                          .witness = {route_names(read, {i})},
+                          .help = {fmt::format("let the reward read a stochastic node instead, e.g. "
+                                               "graph.add(\"action\", Categorical{{.classes = 2}}, {{{}}});",
+                                               graph_.name(read.back()))}};
       });
     }
     if (!reaches) warn_of_no_route(node);
@@ -189,8 +196,10 @@ class Examiner {
   Facts facts(NodeId node, RewardId reward) const {
     return {.assumption_1 = !violations_.contains(node),
             .reads_directly = is_read_directly(node, reward),
+            .known = graph_.is_known(reward),
             .has_children = !contraction_.children(node).empty(),
-            .outcomes = graph_.shape(node).outcomes()};
+            .outcomes = graph_.shape(node).outcomes(),
+            .children_have_slopes = have_slopes_[static_cast<std::size_t>(node.index)]};
   }
 
   const Credit& assign(NodeId node, RewardId reward) {
@@ -198,6 +207,7 @@ class Examiner {
     Credit credit{.node = graph_.name(node),
                   .reward = graph_.name(reward),
                   .estimator = {},
+                  .baseline = {},
                   .verdict = {},
                   .why = {},
                   .opinions = {}};
@@ -216,10 +226,30 @@ class Examiner {
     if (chosen) {
       credit.estimator = chosen->name();
       if (credit.why.empty()) credit.why = credit.verdict.why;
-      result_.assignments.push_back({node, reward, *chosen});
-      judge(node, reward, known, *chosen, credit);
+      const std::optional<AnyBaseline>& baseline = graph_.baseline_of(node, reward).chosen();
+      if (baseline) {
+        credit.baseline = baseline->name();
+        check_replicas(node, *baseline);
+      }
+      result_.assignments.push_back({node, reward, *chosen, baseline});
+      judge(node, reward, known, credit, *chosen);
     }
     return result_.report.credits.emplace_back(std::move(credit));
+  }
+
+  /// One workspace can hold each input only so many times.
+  void check_replicas(NodeId node, const AnyBaseline& baseline) {
+    if (baseline.replicas() == 1) return;
+    if (!replicating_) replicating_ = baseline;
+    if (replicating_->replicas() == baseline.replicas()) return;
+    add({.code = "replicas-differ", .node = node}, [&] {
+      return Diagnostic{
+          .message = fmt::format("its baseline {} wants {} samples of each input, and {} of another node {}",
+                                 baseline.name(), baseline.replicas(), replicating_->name(),
+                                 replicating_->replicas()),
+          .help = {fmt::format("graph.baseline({}, LeaveOneOut{{.samples = {}}});", graph_.name(node),
+                               replicating_->replicas())}};
+    });
   }
 
   void refuse_auto(NodeId node, RewardId reward) {
@@ -230,15 +260,16 @@ class Examiner {
     });
   }
 
-  void judge(NodeId node, RewardId reward, const Facts& known, const AnyEstimator& chosen,
-             const Credit& credit) {
+  void judge(NodeId node, RewardId reward, const Facts& known, const Credit& credit,
+             const AnyEstimator& chosen) {
+    const Needs needs = chosen.needs();
     const Verdict& verdict = credit.verdict;
     if (verdict.admissible && verdict.unbiased) return;
     if (verdict.reason == Reason::policy && !known.assumption_1) {
       if (!std::exchange(is_violation_reported_, true))
         note_violation(
             node, Severity::error, [] { return std::string(); },
-            [&] { return help(arguments(node, reward, verdict), verdict); }, Reason::policy);
+            [&] { return help(arguments(node, reward, verdict, needs), verdict); }, Reason::policy);
       return;
     }
     const bool direct = known.reads_directly && verdict.reason == Reason::biased && !verdict.admissible;
@@ -250,9 +281,13 @@ class Examiner {
         [&] {
           Diagnostic diagnostic{
               .message = fmt::format("{} for reward '{}': {}", credit.estimator, credit.reward, verdict.why),
-              .help = help(arguments(node, reward, verdict), verdict),
+              .help = help(arguments(node, reward, verdict, needs), verdict),
               .reason = verdict.reason};
-          if (direct) diagnostic.witness = {route_names(contraction_.route_to_reward(node, reward), reward)};
+          const bool no_slopes = needs.pathwise && !verdict.admissible;
+          if (direct || (no_slopes && known.reads_directly))
+            diagnostic.witness = {route_names(contraction_.route_to_reward(node, reward), reward)};
+          else if (no_slopes && !known.children_have_slopes)
+            diagnostic.witness = {{graph_.name(node), graph_.name(child_without_slopes(graph_, node))}};
           const double cost = reevaluation_cost(graph_, node, contraction_.below_functions(node));
           const auto raised =
               verdict.reason == Reason::cost ? rulings_.raise_limit(chosen, node, reward) : std::nullopt;
@@ -266,9 +301,10 @@ class Examiner {
   }
 
   /// The longer call where the shorter one would be overruled, or would say more than was asked.
-  std::string arguments(NodeId node, RewardId reward, const Verdict& verdict) const {
-    const bool per_reward = graph_.has_own_choice(node, reward) ||
-                            (graph_.reward_count() > 1 && verdict.reason != Reason::policy);
+  std::string arguments(NodeId node, RewardId reward, const Verdict& verdict, const Needs& needs) const {
+    const bool per_reward =
+        graph_.has_own_choice(node, reward) ||
+        (graph_.reward_count() > 1 && verdict.reason != Reason::policy && !needs.pathwise);
     return per_reward ? fmt::format("{}, {}", graph_.name(node), graph_.name(reward)) : graph_.name(node);
   }
 
@@ -327,8 +363,10 @@ class Examiner {
   const Contraction contraction_;
   const Violations violations_;
   Rulings rulings_;
+  const std::vector<bool> have_slopes_;  ///< per node: of all its children
   std::optional<WitnessSearch> witnesses_;
-  bool is_violation_reported_ = false;  ///< of the node that is being examined
+  std::optional<AnyBaseline> replicating_;  ///< the first baseline that wants several samples of each input
+  bool is_violation_reported_ = false;      ///< of the node that is being examined
   std::map<std::pair<Severity, std::string_view>, Said> said_;
   std::vector<std::vector<bool>> upstream_, read_directly_;  ///< per reward and node
   Examination result_;

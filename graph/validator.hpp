@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include <hindsight/core/catalogue.hpp>
@@ -25,6 +26,7 @@ struct Assignment {
   NodeId node;
   RewardId reward;
   AnyEstimator estimator;
+  std::optional<AnyBaseline> baseline;
 };
 
 /// A report, and the estimators it speaks of. The assignments are complete only if the report is admissible.

@@ -40,6 +40,12 @@ BasicWorkspace<S>::BasicWorkspace(std::shared_ptr<const Plan<S>> plan, int capac
          .help = {fmt::format(
              "model.workspace({}, {{.threads = {}}})", capacity,
              std::clamp(static_cast<int>(std::thread::hardware_concurrency()), 1, most_threads))}});
+  if (capacity < plan_->replicas)
+    refuse({.code = "batch-size",
+            .message = fmt::format("a workspace for {} samples cannot run: its baselines want {} samples of "
+                                   "each input",
+                                   capacity, plan_->replicas),
+            .help = {fmt::format("model.workspace({})", 16 * plan_->replicas)}});
   stride_ = row_stride(capacity);
   for (std::size_t b = 0; b < plan_->blocks.size(); ++b) {
     const Block<S>& block = *plan_->blocks[b];
@@ -49,11 +55,12 @@ BasicWorkspace<S>::BasicWorkspace(std::shared_ptr<const Plan<S>> plan, int capac
     cut(b, block.table_parts(), table_slices_);
     cut(b, block.rows(), row_slices_);
   }
-  for (const Reevaluation<S>& reevaluation : plan_->reevaluations) {
-    const ScratchSize wanted = reevaluation.scratch(chunk_samples);
-    scratch_stride_ = std::max(scratch_stride_, padded(wanted.scalars));
-    outcome_scratch_stride_ = std::max(outcome_scratch_stride_, padded(wanted.outcomes));
-  }
+  for (const auto* reevaluations : {&plan_->reevaluations, &plan_->candidates})
+    for (const Reevaluation<S>& reevaluation : *reevaluations) {
+      const ScratchSize wanted = reevaluation.scratch(chunk_samples);
+      scratch_stride_ = std::max(scratch_stride_, padded(wanted.scalars));
+      outcome_scratch_stride_ = std::max(outcome_scratch_stride_, padded(wanted.outcomes));
+    }
   const ScratchSize wanted_by_trials = plan_->eliminations.scratch(chunk_samples);
   scratch_stride_ = std::max(scratch_stride_, padded(wanted_by_trials.scalars));
   outcome_scratch_stride_ = std::max(outcome_scratch_stride_, padded(wanted_by_trials.outcomes));
@@ -61,9 +68,10 @@ BasicWorkspace<S>::BasicWorkspace(std::shared_ptr<const Plan<S>> plan, int capac
       plan_->eliminations.table_scalars(chunk_samples) * static_cast<std::size_t>(threads_);
   const auto threads = static_cast<double>(threads_);
   const std::size_t sloped_rows = plan_->sloped.empty() ? 0 : plan_->feature_rows;
-  const std::size_t trials = plan_->uses_trials() ? static_cast<std::size_t>(threads_) : 0;
-  const double rows = static_cast<double>(plan_->feature_rows + sloped_rows + 3 * plan_->table_rows +
-                                          plan_->rewards.size() + plan_->eliminations.evidence_rows());
+  const std::size_t trials = plan_->tries_outcomes() ? static_cast<std::size_t>(threads_) : 0;
+  const double rows =
+      static_cast<double>(plan_->feature_rows + sloped_rows + 3 * plan_->table_rows + plan_->rewards.size() +
+                          plan_->signals.size() + 1 + plan_->eliminations.evidence_rows());
   const std::size_t words_of_bits =
       plan_->packs_outcomes()
           ? plan_->unit_rows * ((static_cast<std::size_t>(capacity) - 1) / chunk_samples + 1)
@@ -74,8 +82,9 @@ BasicWorkspace<S>::BasicWorkspace(std::shared_ptr<const Plan<S>> plan, int capac
       static_cast<double>(plan_->parameter_count + plan_->table_scalars + elimination_scalars) * sizeof(S) +
       static_cast<double>(words_of_bits) * sizeof(std::uint64_t) +
       static_cast<double>(trials * chunk_samples) *
-          static_cast<double>((plan_->feature_rows + plan_->table_rows) * sizeof(S) +
+          static_cast<double>((plan_->feature_rows + plan_->table_rows + plan_->candidate_rows) * sizeof(S) +
                               plan_->unit_rows * sizeof(Outcome)) +
+      2 * static_cast<double>(plan_->baseline_scalars) * sizeof(double) +
       threads * static_cast<double>(scratch_stride_ * sizeof(S) + outcome_scratch_stride_ * sizeof(Outcome));
   require_memory(bytes, fmt::format("a workspace for {} samples", capacity),
                  "model.workspace(64)   // and several parts per batch: backward(run, rewards, {.of = 1024, "
@@ -92,7 +101,12 @@ BasicWorkspace<S>::BasicWorkspace(std::shared_ptr<const Plan<S>> plan, int capac
   eliminated_evidence_.resize(plan_->eliminations.evidence_rows() * stride_);
   elimination_tables_.resize(elimination_scalars);
   weights_.resize(plan_->table_rows * stride_);
-  signals_.resize(plan_->rewards.size() * stride_);
+  rewards_.resize(plan_->rewards.size() * stride_);
+  signals_.resize(plan_->signals.size() * stride_);
+  shares_.resize(stride_);
+  candidate_signals_.resize(trials * plan_->candidate_rows * chunk_samples);
+  baselines_.resize(plan_->baseline_scalars);
+  learned_.resize(plan_->baseline_scalars);
   outcomes_.resize(plan_->unit_rows * stride_);
   outcome_bits_.resize(words_of_bits);
   clamped_.resize(plan_->unit_rows);
@@ -180,6 +194,17 @@ MatrixView<const S> BasicWorkspace<S>::evidence(NodeId node) const {
 template <class S>
 MatrixView<const S> BasicWorkspace<S>::weights(NodeId node) const {
   return table(weights_, node);
+}
+
+template <class S>
+std::span<const S> BasicWorkspace<S>::rewards(RewardId reward) const {
+  if (reward.index < 0 || static_cast<std::size_t>(reward.index) >= plan_->rewards.size())
+    refuse({.code = "unknown-reward",
+            .message = fmt::format("reward number {} does not exist; the model has {}", reward.index,
+                                   plan_->rewards.size()),
+            .help = {"use the RewardId that graph.reward(…) returned"}});
+  return std::span(rewards_.data() + static_cast<std::size_t>(reward.index) * stride_,
+                   static_cast<std::size_t>(samples_));
 }
 
 template <class S>

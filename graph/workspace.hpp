@@ -52,6 +52,13 @@ class BasicWorkspace {
   /// The piece that belongs to the parameters of that name.
   MatrixView<const S> gradient(std::string_view path) const;
 
+  /// What the reward was in every sample of the last backward pass.
+  std::span<const S> rewards(RewardId reward) const;
+
+  /// What all baselines remember; to be kept with the parameters of a run that is to go on.
+  std::span<double> baselines() { return baselines_; }
+  std::span<const double> baselines() const { return baselines_; }
+
   StreamPosition position() const { return position_; }
   void seek(const StreamPosition& position);
 
@@ -85,6 +92,9 @@ class BasicWorkspace {
   AlignedBuffer<S> features_, slopes_, log_probs_, evidence_, weights_, signals_, gradient_, tables_,
       scratch_;
   AlignedBuffer<S> eliminated_evidence_, elimination_tables_;  ///< the latter for every thread
+  AlignedBuffer<S> rewards_, shares_;        ///< one row per reward; each sample's share of the gradient
+  AlignedBuffer<S> candidate_signals_;       ///< of one credit, per thread
+  std::vector<double> baselines_, learned_;  ///< what baselines remember, before and after the batch
   AlignedBuffer<Outcome> outcomes_, outcome_scratch_;
   std::vector<std::uint64_t>
       outcome_bits_;  ///< chunk after chunk, a word per unit; empty if no block reads them

@@ -171,13 +171,17 @@ class LinearBlock final : public Block<S> {
   void add_segments(const FeatureRun& run, std::size_t parameter) {
     std::optional<BinaryValues<S>> binary;
     if (run.encoding && is_binary(*run.encoding)) binary = BinaryValues<S>(*run.encoding);
-    const std::size_t first_row = binary ? run.unit_row : run.feature_row;
+    // No unit lies before its features: every unit has at least one.
+    const std::size_t first_row = binary ? run.unit_row : run.feature_row,
+                      offset = run.feature_row - first_row;
     for (std::size_t j = 0; j < run.features; ++j, parameter += run.step) {
       const bool continues = segments_.size() > segments_begin_.back() &&
                              segments_.back().parameter + segments_.back().count == parameter &&
                              segments_.back().binary == binary &&
-                             segments_.back().wants_slopes == run.wants_slopes;
-      if (!continues) segments_.push_back({parameter, sparse_rows_.size(), 0, run.wants_slopes, binary});
+                             segments_.back().wants_slopes == run.wants_slopes &&
+                             (!run.wants_slopes || segments_.back().feature_offset == offset);
+      if (!continues)
+        segments_.push_back({parameter, sparse_rows_.size(), 0, run.wants_slopes, binary, offset});
       ++segments_.back().count;
       sparse_rows_.push_back(static_cast<std::uint32_t>(first_row + j));
     }
@@ -310,7 +314,7 @@ class LinearBlock final : public Block<S> {
         if (segment.wants_slopes)
           kernels.backpropagate_sparse(frame.parameters + segment.parameter, rows(segment),
                                        deltas.row(row - first_row),
-                                       {frame.slopes, frame.stride, frame.lanes});
+                                       {frame.slope(segment.feature_offset), frame.stride, frame.lanes});
   }
 
   void accumulate_units(const Frame<S>& frame, std::size_t first, std::size_t last) const {

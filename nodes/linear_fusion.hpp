@@ -17,7 +17,7 @@ struct FeatureRun {
   std::size_t logit_stride = 0;        ///< from a weight to the same weight into the next logit
   std::size_t unit_row = 0;            ///< of the first feature, where the units are binary
   const Encoding* encoding = nullptr;  ///< of the units; none: they are real-valued
-  bool wants_slopes = false;           ///< of deterministic units
+  bool wants_slopes = false;           ///< the units are deterministic or credited by slopes
   bool wants_messages = false;         ///< along these very edges
 };
 

@@ -49,7 +49,8 @@ struct SparseSegment {
   std::size_t first = 0, count = 0;  ///< in the list of rows
   bool wants_slopes = false;
   std::optional<BinaryValues<S>> binary =
-      {};  ///< rows of binary units, which are read as bits; none: of features
+      {};                          ///< rows of binary units, which are read as bits; none: of features
+  std::size_t feature_offset = 0;  ///< from a row in the list to the row of its feature
 };
 
 inline bool is_binary(const Encoding& encoding) { return encoding.outcomes == 2 && encoding.width == 1; }

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -45,6 +46,17 @@ std::string quoted(const std::string& text) {
   std::string bytes;
   for (const unsigned char byte : one_line(text)) bytes += fmt::format("\\{:03o}", byte);
   return '"' + bytes + '"';
+}
+
+/// So that it comes out as it is where gnuplot looks for markup, as in labels of which some have exponents.
+std::string without_markup(const std::string& text) {
+  constexpr std::string_view markup = "\\{}_^@&~";
+  std::string escaped;
+  for (const char letter : text) {
+    if (markup.find(letter) != std::string_view::npos) escaped += '\\';
+    escaped += letter;
+  }
+  return escaped;
 }
 
 using Rows = std::vector<std::vector<double>>;
@@ -210,6 +222,10 @@ void draw_paper_figure(const std::vector<RunResult>& results, const fs::path& pa
   if (columns.empty() || columns.size() > 6)
     refuse_data(fmt::format("the figure has 1 to 6 networks, found {}", columns.size()),
                 "draw the results of fewer networks at a time");
+  std::vector<NetworkKey> networks;
+  for (const auto& [network, column] : columns) networks.push_back(network);
+  const std::vector<std::string> panels = panel_labels(networks);
+  auto panel = panels.begin();
   // The way up should not fill a panel: it begins as far below the lowest end as that is below the top.
   const double lowest = std::clamp(std::floor((2 * lowest_end - 1) * 20) * 5, 0.0, 90.0);
   // Sigmoid stands in for tanh in the paper's second figure, and takes its blue there.
@@ -232,10 +248,11 @@ void draw_paper_figure(const std::vector<RunResult>& results, const fs::path& pa
       add_sensitivity(drawing, outcome.scores, line_types[outcome.method]);
     drawing.add(
         "set xrange [{}:{}]\nset xtics {},{}\nset format x '2^{{%.0f}}'\nset yrange [0:100]\n"
-        "set label '{}' at graph 0.5,1.09 center font ',16'\n"
+        "set label {} at graph 0.5,1.09 center font ',16'\n"
         "set label 'learning rate' at graph 0.5,-0.18 center\nset format y '{}'\nset ylabel '{}'",
-        low_rate - 0.6, high_rate + 0.6, low_rate, (high_rate - low_rate) / 7 + 1, network.label(),
-        first ? "%.0f" : "", first ? fmt::format("test accuracy at epoch {} (%)", common_epoch) : "");
+        low_rate - 0.6, high_rate + 0.6, low_rate, (high_rate - low_rate) / 7 + 1,
+        quoted(without_markup(*panel++)), first ? "%.0f" : "",
+        first ? fmt::format("test accuracy at epoch {} (%)", common_epoch) : "");
     drawing.plot();
     drawing.add(
         "set xrange [0:{}]\nset xtics {}\nset format x '%.0f'\nset yrange [{}:100]\nset ylabel '{}'\n"

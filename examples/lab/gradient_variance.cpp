@@ -110,9 +110,10 @@ std::string to_table(const GradientVariance& variance) {
   std::string table =
       "| level | weights | REINFORCE | HNCA | HNCA / REINFORCE |\n|---:|---:|---:|---:|---:|\n";
   for (const auto& [first, sums] : in_bands(variance, 8))
-    table += fmt::format("| {} | {} | {:.3g} | {:.3g} | {:.2f} |\n",
-                         first == sums.level ? fmt::format("{}", first) : fmt::format("{} … {}", first, sums.level),
-                         sums.weights, sums.reinforce, sums.hnca, sums.hnca / sums.reinforce);
+    table += fmt::format(
+        "| {} | {} | {:.3g} | {:.3g} | {:.2g} |\n",
+        first == sums.level ? fmt::format("{}", first) : fmt::format("{} … {}", first, sums.level),
+        sums.weights, sums.reinforce, sums.hnca, sums.hnca / sums.reinforce);
   return table + fmt::format("| samples/s | | {:.0f} k | {:.0f} k | {:.2f} |\n",
                              variance.reinforce_samples_per_s / 1000, variance.hnca_samples_per_s / 1000,
                              variance.hnca_samples_per_s / variance.reinforce_samples_per_s);

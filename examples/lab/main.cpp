@@ -46,6 +46,18 @@ std::vector<std::string> topology_names() {
 /// What a subcommand does once the command line is understood.
 using Command = std::function<int()>;
 
+/// An option must not be passed over in silence because the network comes from elsewhere.
+void refuse_beside(const CLI::Option* network, const CLI::Option* option, const char* instead) {
+  if (network->count() == 0 || option->count() == 0) return;
+  refuse({.code = "option",
+          .message = fmt::format("{} means nothing beside {}", option->get_name(), network->get_name()),
+          .help = {instead}});
+}
+
+constexpr auto units_of_topology = "--topology small-world:units=200   # a topology has options of its own";
+constexpr auto units_of_graph = "a [kind=bernoulli units=64];   // the file says how many units there are";
+constexpr auto values_of_graph = "a [kind=bernoulli values=\"-1,1\"];   // the file says what children see";
+
 SweepPlan read_plan(const std::string& file) {
   SweepPlan plan;
   CLI::App app;
@@ -90,24 +102,25 @@ Command add_train(CLI::App& app) {
       "--data", run.data,
       "sample (5,000 digits, in the program), mnist (after `make data`), fashion (Debian's "
       "dataset-fashion-mnist), or a folder of IDX files"));
-  describes(command->add_option("--hidden", run.network.hidden, "units of the hidden layers, e.g. 64,64"))
-      ->delimiter(',')
-      ->check(in(1, 1000000));
-  describes(
+  CLI::Option* const hidden = describes(
+      command->add_option("--hidden", run.network.hidden, "units of the hidden layers, e.g. 64,64"));
+  hidden->delimiter(',')->check(in(1, 1000000));
+  CLI::Option* const graph = describes(
       command->add_option("--graph", given->graph,
                           "a graph from a file instead: one input for the pixels, and one reward that reads "
                           "the node that names the class"));
-  describes(command->add_option("--topology", run.network.topology,
-                                fmt::format("a topology instead, e.g. small-world:units=200; one of {}",
-                                            fmt::join(topology_names(), ", "))));
+  CLI::Option* const topology =
+      describes(command->add_option("--topology", run.network.topology,
+                                    fmt::format("a topology instead, e.g. small-world:units=200; one of {}",
+                                                fmt::join(topology_names(), ", "))));
   CLI::Option* const method = describes(command->add_option(
       "--method", run.network.method, fmt::format("one of {}", fmt::join(method_names(), ", "))));
   describes(
       command->add_option("--estimator", run.network.estimators,
                           "another estimator for one node, e.g. h1=reinforce; may be given several times"))
       ->take_all();
-  describes(command->add_option("--values", run.network.values,
-                                "what children see of a hidden unit's outcomes, e.g. -1,1 or 0,1"));
+  CLI::Option* const values = describes(command->add_option(
+      "--values", run.network.values, "what children see of a hidden unit's outcomes, e.g. -1,1 or 0,1"));
   describes(
       command->add_option("--lr", run.training.rate, "learning rate, times the batch mean of the gradient"));
   describes(command->add_option("--optimizer", run.training.optimizer, "sgd or adam"));
@@ -136,7 +149,7 @@ Command add_train(CLI::App& app) {
       ->capture_default_str();
   command->add_flag("--resume", given->resume,
                     "go on with the run in the folder, bit by bit as if it had never stopped");
-  return [given, fixed, epochs, method] {
+  return [given, fixed, epochs, method, hidden, graph, topology, values] {
     if (given->resume && epochs->count() > 0) given->more_epochs = given->run.epochs;
     if (given->resume)
       for (const CLI::Option* option : fixed)
@@ -144,6 +157,9 @@ Command add_train(CLI::App& app) {
           refuse({.code = "option",
                   .message = fmt::format("{} cannot change when a run goes on", option->get_name()),
                   .help = {fmt::format("hindsight train --resume --out {}", given->out.string())}});
+    refuse_beside(graph, hidden, units_of_graph);
+    refuse_beside(graph, values, values_of_graph);
+    refuse_beside(topology, hidden, units_of_topology);
     if (!given->graph.empty() && method->count() == 0) given->run.network.method = own_method;
     remember_interrupts();
     switch (train(*given)) {
@@ -226,11 +242,12 @@ Command add_variance(CLI::App& app) {
       "variance",
       "how the gradients of HNCA and REINFORCE scatter, level by level, at parameters learned by HNCA");
   command->add_option("--data", given->data, "as for train")->capture_default_str();
-  command->add_option("--hidden", options.network.hidden, "as for train")
-      ->delimiter(',')
-      ->check(in(1, 1000000));
-  command->add_option("--graph", given->graph, "as for train");
-  command->add_option("--topology", options.network.topology, "as for train");
+  const CLI::Option* const hidden = command->add_option("--hidden", options.network.hidden, "as for train")
+                                        ->delimiter(',')
+                                        ->check(in(1, 1000000));
+  const CLI::Option* const graph = command->add_option("--graph", given->graph, "as for train");
+  const CLI::Option* const topology =
+      command->add_option("--topology", options.network.topology, "as for train");
   command->add_option("--lr", options.training.rate, "learning rate of the training before")
       ->capture_default_str();
   command->add_option("--epochs", options.epochs, "of that training")
@@ -243,7 +260,9 @@ Command add_variance(CLI::App& app) {
       ->check(in(2, 100000000))
       ->capture_default_str();
   command->add_option("--seed", options.training.seed, "of everything")->capture_default_str();
-  return [given] {
+  return [given, hidden, graph, topology] {
+    refuse_beside(graph, hidden, units_of_graph);
+    refuse_beside(topology, hidden, units_of_topology);
     if (!given->graph.empty()) given->options.network.graph = to_dot(read_graph(given->graph));
     fmt::print("{}", to_table(gradient_variance(given->options, load_dataset(given->data))));
     return 0;

@@ -8,7 +8,7 @@ mkdir -p build
 sed -n '/^topologies/s/.*\["\(.*\)"\].*/\1/p' examples/lab/sweeps/topologies.toml | sed 's/", "/\n/g' |
   while read -r topology; do
     printf '%s\n\n' "**$topology**"
-    "$tool" variance --topology "$topology" --lr 0.0625 --batches 2000
+    "$tool" variance --topology "$topology" --lr 0.0625 --batches 10000
     echo
   done | sed '$d' > build/variance.table
 examples/lab/fill_section.sh docs/results.md variance build/variance.table

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <hindsight/core/report.hpp>
 
 #include "lab/methods.hpp"
@@ -226,8 +227,39 @@ Experiment evaluate(std::span<const RunResult> results) {
 }
 
 std::string NetworkKey::label() const {
-  if (topology.empty()) return fmt::format("{} hidden layer{}", depth, depth == 1 ? "" : "s");
-  return topology.substr(0, topology.find(':'));
+  return topology.empty() ? fmt::format("{} hidden layer{}", depth, depth == 1 ? "" : "s") : topology;
+}
+
+std::vector<std::string> panel_labels(std::span<const NetworkKey> networks) {
+  struct Parts {
+    std::string name;
+    std::vector<std::string> options;
+  };
+  std::vector<Parts> all;
+  std::map<std::string, int> called;                             // networks, by name
+  std::map<std::pair<std::string, std::string>, int> called_so;  // by name and one of the options
+  for (const NetworkKey& network : networks) {
+    const std::string label = network.label();
+    Parts& parts = all.emplace_back();
+    std::size_t end = std::min(label.find(':'), label.size());
+    parts.name = label.substr(0, end);
+    while (end < label.size()) {  // at the colon, later at a comma
+      const std::size_t begin = end + 1;
+      end = std::min(label.find(',', begin), label.size());
+      parts.options.push_back(label.substr(begin, end - begin));
+    }
+    ++called[parts.name];
+    for (const std::string& option : parts.options) ++called_so[{parts.name, option}];
+  }
+  std::vector<std::string> labels;
+  for (Parts& parts : all) {
+    std::erase_if(parts.options, [&](const std::string& option) {
+      return called_so[{parts.name, option}] == called[parts.name];
+    });
+    labels.push_back(
+        fmt::format("{}{}{}", parts.name, parts.options.empty() ? "" : ":", fmt::join(parts.options, ",")));
+  }
+  return labels;
 }
 
 std::string results_table(std::span<const RunResult> results) {
@@ -244,10 +276,8 @@ std::string results_table(std::span<const RunResult> results) {
       std::string accuracy = fmt::format("{:.2f}", 100 * last.mean);
       if (last.count > 1) accuracy += fmt::format(" ± {:.2f}", 100 * last.half_width);
       table += fmt::format("| {} | {} | 2^{} | {} | {} | {} | {} |\n",
-                           layers                     ? std::to_string(network.depth)
-                           : network.topology.empty() ? network.label()
-                                                      : network.topology,
-                           outcome.label, outcome.best.exponent, last.count, outcome.curve.size(), accuracy,
+                           layers ? std::to_string(network.depth) : network.label(), outcome.label,
+                           outcome.best.exponent, last.count, outcome.curve.size(), accuracy,
                            outcome.epochs_to_90 ? std::to_string(*outcome.epochs_to_90) : "not reached");
     }
   return table;

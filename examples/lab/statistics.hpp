@@ -80,10 +80,14 @@ struct NetworkKey {
   int depth = 1;
   std::string topology = {};
 
-  /// "2 hidden layers", or the topology's name without its options.
+  /// "2 hidden layers", or the topology with its options.
   std::string label() const;
   auto operator<=>(const NetworkKey&) const = default;
 };
+
+/// Labels for panels side by side, in the order given: topologies without their options, but for those that
+/// tell several of one name apart.
+std::vector<std::string> panel_labels(std::span<const NetworkKey>);
 
 /// All that a set of results says, and the ranges that panels share so that they can be compared.
 struct Experiment {

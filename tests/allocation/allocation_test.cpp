@@ -166,6 +166,15 @@ TEST_CASE_TEMPLATE("summing units out takes no memory while it runs", S, float, 
   }
 }
 
+TEST_CASE_TEMPLATE("a network that goes straight through takes no memory while it runs", S, float, double) {
+  Net net(false);
+  for (const Surrogate through : {Surrogate::probabilities, Surrogate::identity, Surrogate::clipped}) {
+    for (const int node : {1, 2, 3})
+      net.graph.estimate_with(NodeId{node}, StraightThrough{through});  // a, b, c
+    CHECK(allocations_of_a_step<S>(net, 1, 0, available_instruction_sets().back()) == 0);
+  }
+}
+
 // OpenMP makes its threads at the first call.
 TEST_CASE_TEMPLATE("several threads take no memory once they are there", S, float, double) {
   const Net net(false);

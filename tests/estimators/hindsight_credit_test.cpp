@@ -15,16 +15,29 @@ TEST_CASE("full hindsight asks for every step and needs no assumption") {
   CHECK(HindsightCredit{} == HindsightCredit{});
   for (const bool assumption_1 : {false, true})
     for (const bool has_children : {false, true}) {
-      const Verdict verdict = HindsightCredit{}.admissible({assumption_1, false, has_children, 3});
+      const Verdict verdict = HindsightCredit{}.admissible({.assumption_1 = assumption_1,
+                                                            .reads_directly = false,
+                                                            .has_children = has_children,
+                                                            .outcomes = 3});
       CHECK(verdict.admissible);
       CHECK(verdict.unbiased);
       CHECK(verdict.why == "unbiased on any DAG");
-      const Verdict direct = HindsightCredit{}.admissible({assumption_1, true, has_children, 3});
+      const Verdict direct = HindsightCredit{}.admissible({.assumption_1 = assumption_1,
+                                                           .reads_directly = true,
+                                                           .has_children = has_children,
+                                                           .outcomes = 3});
       CHECK_FALSE(direct.admissible);
       CHECK_FALSE(direct.unbiased);
       CHECK(direct.reason == Reason::biased);
       CHECK(direct.why ==
             "the reward reads it, so what else the reward reads tells only a part of its effect");
+      const Verdict known = HindsightCredit{}.admissible({.assumption_1 = assumption_1,
+                                                          .reads_directly = true,
+                                                          .known = true,
+                                                          .has_children = has_children});
+      CHECK(known.admissible);
+      CHECK(known.unbiased);
+      CHECK(known.why == "the reward is known, what it reads besides tells the rest");
       REQUIRE(direct.alternatives.size() == 1);
       CHECK(direct.alternatives[0].expression == "Reinforce{}");
     }

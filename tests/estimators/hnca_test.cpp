@@ -181,7 +181,10 @@ TEST_CASE("HNCA is refused as biased where the reward reads the node") {
   for (const bool assumption_1 : {false, true})
     for (const bool has_children : {false, true})
       for (const Assumption assumption : {Assumption::enforced, Assumption::relaxed}) {
-        const Verdict verdict = Hnca{assumption}.admissible({assumption_1, true, has_children, 3});
+        const Verdict verdict = Hnca{assumption}.admissible({.assumption_1 = assumption_1,
+                                                             .reads_directly = true,
+                                                             .has_children = has_children,
+                                                             .outcomes = 3});
         CHECK_FALSE(verdict.admissible);
         CHECK_FALSE(verdict.unbiased);
         CHECK(verdict.reason == Reason::biased);
@@ -197,7 +200,10 @@ TEST_CASE("HNCA is refused as biased where the reward reads the node") {
 TEST_CASE("HNCA is refused as policy where Assumption 1 is violated unless it is relaxed") {
   for (const bool has_children : {false, true})
     for (const int outcomes : {2, 5}) {
-      const Verdict enforced = Hnca{}.admissible({false, false, has_children, outcomes});
+      const Verdict enforced = Hnca{}.admissible({.assumption_1 = false,
+                                                  .reads_directly = false,
+                                                  .has_children = has_children,
+                                                  .outcomes = outcomes});
       CHECK_FALSE(enforced.admissible);
       CHECK(enforced.unbiased);
       CHECK(enforced.reason == Reason::policy);
@@ -208,7 +214,10 @@ TEST_CASE("HNCA is refused as policy where Assumption 1 is violated unless it is
       CHECK(enforced.alternatives[1].expression == "Reinforce{}");
       CHECK(enforced.alternatives[1].remark == "unbiased everywhere, more variance");
 
-      const Verdict relaxed = Hnca{Assumption::relaxed}.admissible({false, false, has_children, outcomes});
+      const Verdict relaxed = Hnca{Assumption::relaxed}.admissible({.assumption_1 = false,
+                                                                    .reads_directly = false,
+                                                                    .has_children = has_children,
+                                                                    .outcomes = outcomes});
       CHECK(relaxed.admissible);
       CHECK(relaxed.unbiased);
       CHECK(relaxed.reason == Reason::none);
@@ -220,7 +229,8 @@ TEST_CASE("HNCA is refused as policy where Assumption 1 is violated unless it is
 TEST_CASE("HNCA is admissible where Assumption 1 holds and no reward reads the node") {
   for (const bool has_children : {false, true})
     for (const Assumption assumption : {Assumption::enforced, Assumption::relaxed}) {
-      const Verdict verdict = Hnca{assumption}.admissible({true, false, has_children, 2});
+      const Verdict verdict = Hnca{assumption}.admissible(
+          {.assumption_1 = true, .reads_directly = false, .has_children = has_children, .outcomes = 2});
       CHECK(verdict.admissible);
       CHECK(verdict.unbiased);
       CHECK(verdict.reason == Reason::none);
@@ -246,22 +256,30 @@ TEST_CASE("HNCA needs as many steps of messages as it has and its name says what
 
 TEST_CASE("HNCA over several steps has the verdicts of one, and offers itself relaxed") {
   for (const int steps : {1, 2, 7}) {
-    CHECK(Hnca{.steps = steps}.admissible({true, true, true, 2}).reason == Reason::biased);
-    CHECK(Hnca{.steps = steps}.admissible({true, false, true, 2}).admissible);
-    const Verdict refused = Hnca{.steps = steps}.admissible({false, false, true, 2});
+    CHECK(Hnca{.steps = steps}
+              .admissible({.assumption_1 = true, .reads_directly = true, .has_children = true, .outcomes = 2})
+              .reason == Reason::biased);
+    CHECK(
+        Hnca{.steps = steps}
+            .admissible({.assumption_1 = true, .reads_directly = false, .has_children = true, .outcomes = 2})
+            .admissible);
+    const Verdict refused = Hnca{.steps = steps}.admissible(
+        {.assumption_1 = false, .reads_directly = false, .has_children = true, .outcomes = 2});
     CHECK(refused.reason == Reason::policy);
     CHECK(refused.alternatives[0].expression ==
           (steps == 1 ? "Hnca{.assumption = Assumption::relaxed}"
                       : "Hnca{.assumption = Assumption::relaxed, .steps = " + std::to_string(steps) + "}"));
-    CHECK(Hnca{.assumption = Assumption::relaxed, .steps = steps}
-              .admissible({false, false, true, 2})
-              .admissible);
+    CHECK(
+        Hnca{.assumption = Assumption::relaxed, .steps = steps}
+            .admissible({.assumption_1 = false, .reads_directly = false, .has_children = true, .outcomes = 2})
+            .admissible);
   }
 }
 
 TEST_CASE("HNCA over no step has no meaning") {
   for (const int steps : {0, -1}) {
-    const Verdict verdict = Hnca{.steps = steps}.admissible({true, false, true, 2});
+    const Verdict verdict = Hnca{.steps = steps}.admissible(
+        {.assumption_1 = true, .reads_directly = false, .has_children = true, .outcomes = 2});
     CHECK_FALSE(verdict.admissible);
     CHECK(verdict.reason == Reason::undefined);
     CHECK(verdict.why ==

@@ -112,8 +112,10 @@ TEST_CASE("REINFORCE is admissible and unbiased whatever is true of the node") {
     for (const bool reads_directly : {false, true})
       for (const bool has_children : {false, true})
         for (const int outcomes : {2, 7}) {
-          const Verdict verdict =
-              Reinforce{}.admissible({assumption_1, reads_directly, has_children, outcomes});
+          const Verdict verdict = Reinforce{}.admissible({.assumption_1 = assumption_1,
+                                                          .reads_directly = reads_directly,
+                                                          .has_children = has_children,
+                                                          .outcomes = outcomes});
           CHECK(verdict.admissible);
           CHECK(verdict.unbiased);
           CHECK(verdict.reason == Reason::none);

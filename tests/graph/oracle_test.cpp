@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "support/random_graphs.hpp"
+#include "support/run_source.hpp"
 
 using namespace hindsight;
 using namespace hindsight::testing;
@@ -93,11 +94,8 @@ TEST_CASE("the oracle's variance is the spread of what backward really returns")
   constexpr int samples = 20000;
   for (int i = 0; i < samples; ++i) {
     model.forward(run, inputs);
-    std::vector<std::vector<Outcome>> outcomes(static_cast<std::size_t>(random.graph.node_count()));
-    for (const NodeId node : random.stochastic)
-      for (int unit = 0; unit < random.graph.shape(node).units; ++unit)
-        outcomes[static_cast<std::size_t>(node.index)].push_back(run.outcomes(node)(0, unit));
-    const JointOutcome joint(outcomes, 0);
+    const RunSource<double> source(run);
+    const JointOutcome joint(source, 0);
     std::vector<double> values;
     for (const RewardFunction& reward : random.rewards) values.push_back(reward.value(joint));
     std::vector<RewardValues<double>> rewards;

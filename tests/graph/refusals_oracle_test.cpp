@@ -159,6 +159,4 @@ TEST_CASE("a reward function that asks for an outcome that is not there is told 
   CHECK(text(NodeId{}, 0) == start + "-1 has no unit 0 with an outcome" + help);
   CHECK(text(NodeId{3}, 0) == start + "3 has no unit 0 with an outcome" + help);
   CHECK(text(chain.a, 1) == "nothing was refused");
-  const std::vector<std::vector<Outcome>> outcomes{{}, {0, 1}};
-  CHECK_THROWS_AS(JointOutcome(outcomes, 0)(NodeId{1}, 2), std::out_of_range);
 }

@@ -126,11 +126,6 @@ TEST_CASE("a size that is absurd is refused before anything is made") {
       anywhere(refusal_of("layered:units=1000000,depth=1000")) ==
       R"(error[too-large]: topology 'layered:units=1000000,depth=1000' would take 7.99 PB; this machine has M
   help: make it smaller, or its edges sparse)");
-  // The bits of a repair: 21 million units squared, divided by 8 bits per byte.
-  CHECK(
-      anywhere(refusal_of("butterfly:copies=1,width=1000000,repair")) ==
-      R"(error[too-large]: topology 'butterfly:copies=1,width=1000000,repair' would take 55.2 TB; this machine has M
-  help: make it smaller, or its edges sparse)");
   for (const char* specification :
        {"tree:depth=64,branching=1000", "lattice:maps=10000,depth=10000", "towers:towers=1000,units=1000000",
         "autoregressive:units=1000000,depth=10000", "skip:units=1000000,depth=1000"})

@@ -141,6 +141,21 @@ TEST_CASE("the paper's figure has a column for each depth and a legend for each 
   CHECK_FALSE(says(svg, "sigmoid"));
 }
 
+TEST_CASE("panels of one topology show the options in which they differ, as they are written") {
+  const ScratchFolder folder;
+  std::vector<RunResult> results;
+  for (const char* topology :
+       {"layered:units=9", "random:units=9,input_share=0.2", "random:units=9,input_share=0.5,it's{a}^\\&"}) {
+    results.push_back(run("hnca", 1, -6, 1, 1));
+    results.back().settings.topology = topology;
+  }
+  draw_paper_figure(results, folder.path() / "paper");
+  const std::string svg = drawn(folder.path() / "paper");
+  for (const std::string text :
+       {">layered<", ">random:input_share=0.2<", ">random:input_share=0.5,it's{a}^\\&amp;<"})
+    CHECK_MESSAGE(says(svg, text), text);
+}
+
 TEST_CASE("missing methods and depths are left out of the paper's figure, and sigmoid takes the blue") {
   const ScratchFolder folder;
   draw_paper_figure({run("backprop-sigmoid", 3, -6, 1, 1), run("hnca", 2, -6, 1, 1)},

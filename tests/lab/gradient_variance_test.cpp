@@ -95,5 +95,5 @@ TEST_CASE("many levels are gathered into bands, the output alone") {
   CHECK(weights == 200);
   CHECK(reinforce == 40);
   CHECK(hnca == 20);
-  CHECK(to_table(variance).find("| 1 … 2 | 20 | 4 | 2 | 0.50 |\n") != std::string::npos);
+  CHECK(to_table(variance).find("| 1 … 2 | 20 | 4 | 2 | 0.5 |\n") != std::string::npos);
 }

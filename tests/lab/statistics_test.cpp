@@ -210,3 +210,31 @@ TEST_CASE("the table has a row for each depth and method") {
       "| 1 | REINFORCE | 2^-8 | 1 | 2 | 50.00 | not reached |\n"
       "| 3 | backprop, ReLU | 2^-9 | 1 | 2 | 95.00 | 2 |\n");
 }
+
+TEST_CASE("topologies of one name are told apart by the options in which they differ, others need none") {
+  using Labels = std::vector<std::string>;
+  const auto labels = [](const Labels& topologies) {
+    std::vector<NetworkKey> networks;
+    for (const std::string& topology : topologies) networks.push_back({.topology = topology});
+    return panel_labels(networks);
+  };
+  CHECK(labels({"layered", "skip:units=31", "small-world:units=533,neighbours=16"}) ==
+        Labels{"layered", "skip", "small-world"});
+  CHECK(labels({"skip:units=31,depth=4", "skip:depth=4", "skip:units=64,depth=4", "towers:units=31"}) ==
+        Labels{"skip:units=31", "skip", "skip:units=64", "towers"});
+  CHECK(labels({"random:units=9", "random:units=9,input_share=0.5,repair"}) ==
+        Labels{"random", "random:input_share=0.5,repair"});
+  CHECK(panel_labels(std::vector<NetworkKey>{{.depth = 1}, {.depth = 2}, {.topology = "skip:units=31"}}) ==
+        Labels{"1 hidden layer", "2 hidden layers", "skip"});
+  CHECK(labels({}).empty());
+}
+
+TEST_CASE("the table tells networks by all their options") {
+  RunResult first = run(-4, 1, {0.7}), second = run(-4, 1, {0.8});
+  first.settings.topology = "skip:units=31";
+  second.settings.topology = "skip:units=64";
+  const std::string table = results_table(std::vector{first, second, run(-4, 1, {0.9})});
+  for (const char* row :
+       {"\n| skip:units=31 | HNCA |", "\n| skip:units=64 | HNCA |", "\n| 1 hidden layer | HNCA |"})
+    CHECK_MESSAGE(table.find(row) != std::string::npos, table);
+}

@@ -243,6 +243,30 @@ TEST_CASE("bad input has exit code 2 and a message that names it") {
   CHECK(run(folder, {"train", "--help"}).said.find("--checkpoint-seconds") != std::string::npos);
 }
 
+TEST_CASE("options that would be passed over are refused") {
+  const ScratchFolder folder;
+  std::ofstream(folder / "net.dot") << "digraph { x [kind=input units=784]; y [kind=categorical classes=10]; "
+                                       "r [kind=reward]; x -> y -> r; }\n";
+  const auto fails = [&](std::vector<std::string> arguments, const std::string& text) {
+    if (arguments.front() == "train") arguments.insert(arguments.end(), {"--out", folder / "run"});
+    const Ended ended = run(folder, arguments);
+    CHECK(ended.code == 2);
+    CHECK(ended.said == text);
+    CHECK_FALSE(std::filesystem::exists(folder / "run"));
+  };
+  for (const char* command : {"train", "variance"}) {
+    fails({command, "--topology", "skip", "--hidden", "64"},
+          "error[option]: --hidden means nothing beside --topology\n"
+          "  help: --topology small-world:units=200   # a topology has options of its own\n");
+    fails({command, "--hidden", "64,64", "--graph", folder / "net.dot"},
+          "error[option]: --hidden means nothing beside --graph\n"
+          "  help: a [kind=bernoulli units=64];   // the file says how many units there are\n");
+  }
+  fails({"train", "--graph", folder / "net.dot", "--values", "0,1"},
+        "error[option]: --values means nothing beside --graph\n"
+        "  help: a [kind=bernoulli values=\"-1,1\"];   // the file says what children see\n");
+}
+
 TEST_CASE("a sweep that is killed goes on, and its results can be drawn and tabulated") {
   const ScratchFolder folder;
   std::ofstream(folder / "plan.toml")

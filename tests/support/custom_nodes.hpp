@@ -119,6 +119,32 @@ struct SquareSums {
 
 static_assert(WrittenNode<SquareSums> && Function<SquareSums>);
 
+/// A deterministic unit without parameters: the product of all that it reads, each moved off zero.
+struct FeatureProduct {
+  static constexpr std::string_view kind = "FeatureProduct";
+
+  Shape shape(std::span<const ParentShape>) const { return {.units = 1}; }
+
+  template <class S>
+  void evaluate(std::span<const S>, const Reading<S>& reading, std::span<S> out) const {
+    out[0] = 1;
+    for (const S feature : reading.features) out[0] *= feature + S(0.3);
+  }
+
+  template <class S>
+  void backpropagate(std::span<const S>, const Reading<S>& reading, std::span<const S> slopes, std::span<S>,
+                     std::span<S> features) const {
+    for (std::size_t f = 0; f < reading.features.size(); ++f) {
+      S others = slopes[0];
+      for (std::size_t g = 0; g < reading.features.size(); ++g)
+        if (g != f) others *= reading.features[g] + S(0.3);
+      features[f] += others;
+    }
+  }
+};
+
+static_assert(Function<FeatureProduct>);
+
 /// The same mathematics without blocks of its own: what runs is the generic block.
 template <class N>
 struct Plain;

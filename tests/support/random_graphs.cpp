@@ -151,19 +151,41 @@ class Builder {
       reads.push_back(
           made_.stochastic[static_cast<std::size_t>(dice_.below(static_cast<int>(made_.stochastic.size())))]);
     if (number > 0) reads.erase(reads.begin());
-    const RewardId reward = made_.graph.reward("r" + std::to_string(number), reads);
     std::vector<std::pair<NodeId, int>> units;
     for (const NodeId node : reads) units.emplace_back(node, made_.graph.shape(node).units);
-    made_.rewards.push_back({reward, [units, number, seed = seed_](const JointOutcome& outcome) {
-                               std::uint32_t state = 0;
-                               for (const auto& [node, count] : units)
-                                 for (int unit = 0; unit < count; ++unit)
-                                   state = state * 7 + static_cast<std::uint32_t>(outcome(node, unit));
-                               const auto words =
-                                   philox(seed, {99, static_cast<std::uint32_t>(number), state,
-                                                 static_cast<std::uint32_t>(outcome.input_row())});
-                               return 4 * to_uniform<double>(words[0]) - 1.5;
-                             }});
+    const KnownReward value = [units, number, seed = seed_](const JointOutcome& outcome) {
+      std::uint32_t state = 0;
+      for (const auto& [node, count] : units)
+        for (int unit = 0; unit < count; ++unit)
+          state = state * 7 + static_cast<std::uint32_t>(outcome(node, unit));
+      const auto words = philox(seed, {99, static_cast<std::uint32_t>(number), state,
+                                       static_cast<std::uint32_t>(outcome.input_row())});
+      return 4 * to_uniform<double>(words[0]) - 1.5;
+    };
+    const std::string name = "r" + std::to_string(number);
+    if (options_.known && dice_.chance(0.6))
+      add_known(name, std::move(reads), value);
+    else
+      made_.rewards.push_back({made_.graph.reward(name, reads), value});
+  }
+
+  /// Sometimes of an input as well, and of a deterministic node, which has no parameters: they would want a
+  /// slope.
+  void add_known(const std::string& name, std::vector<NodeId> reads, const KnownReward& value) {
+    std::vector<NodeId> valued;
+    if (dice_.chance(0.5)) {
+      std::vector<Edge> parents;
+      for (const NodeId node : made_.stochastic)
+        if (dice_.chance(0.5)) parents.emplace_back(node);
+      valued.push_back(made_.graph.add(name + "_value", FeatureProduct{}, parents));
+    }
+    if (dice_.chance(0.5)) valued.push_back(made_.inputs.front());
+    reads.insert(reads.end(), valued.begin(), valued.end());
+    made_.graph.reward(name, reads, [valued, value](const JointOutcome& outcome) {
+      double sum = value(outcome);
+      for (const NodeId node : valued) sum += std::sin(3 * outcome.value(node));
+      return sum;
+    });
   }
 
   Dice dice_;
@@ -200,6 +222,24 @@ void choose_estimators(RandomGraph& random, std::uint64_t seed) {
         if (choice < static_cast<int>(admissible.size()))  // otherwise Auto
           random.graph.estimate_with(node, RewardId{r}, admissible[static_cast<std::size_t>(choice)]);
       }
+}
+
+void choose_baselines(RandomGraph& random, std::uint64_t seed) {
+  Dice dice(seed + 17);
+  const auto any = [&]() -> BaselineChoice {
+    const int kind = dice.below(4);
+    if (kind == 0) return NoBaseline{};
+    if (kind == 1) return RunningMean{};
+    if (kind == 2) return RunningMean{.decay = 0.5};
+    return LinearCritic{};
+  };
+  for (int r = 0; r < random.graph.reward_count(); ++r) {
+    if (dice.chance(0.5)) random.graph.baseline(RewardId{r}, any());
+    for (const NodeId node : random.stochastic)
+      if (dice.chance(0.3)) random.graph.baseline(node, RewardId{r}, any());
+  }
+  for (const NodeId node : random.stochastic)
+    if (dice.chance(0.3)) random.graph.baseline(node, any());
 }
 
 std::vector<std::size_t> unit_parameters(const Plan<double>& plan, NodeId node, int unit) {

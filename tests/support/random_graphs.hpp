@@ -38,6 +38,7 @@ struct RandomGraphOptions {
   bool custom = true;      ///< some SineVote and Table nodes
   bool functions = false;  ///< some deterministic nodes, between any others
   bool rows = false;       ///< two rows of inputs instead of one
+  bool known = false;      ///< some rewards are known
   double most_states = 4096;
 };
 
@@ -46,7 +47,7 @@ struct RandomGraph {
   Graph graph;
   std::vector<NodeId> inputs, stochastic, functions;
   std::vector<std::vector<double>> input_values;  ///< per input, row after row
-  std::vector<RewardFunction> rewards;
+  std::vector<RewardFunction> rewards;            ///< those that are black boxes
   int input_rows = 1;
 
   template <class S>
@@ -68,6 +69,9 @@ RandomGraph random_graph(std::uint64_t seed, const RandomGraphOptions& options =
 
 /// Gives every (node, reward) pair an estimator drawn from those the validator calls admissible and unbiased.
 void choose_estimators(RandomGraph& random, std::uint64_t seed);
+
+/// Gives some nodes, rewards and pairs of them a baseline that remembers something.
+void choose_baselines(RandomGraph& random, std::uint64_t seed);
 
 /// Compiles and replaces the initial parameters by numbers in ±spread: probabilities away from uniform,
 /// biases not 0.

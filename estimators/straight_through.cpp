@@ -1,0 +1,149 @@
+#include <hindsight/estimators/straight_through.hpp>
+
+#include <cmath>
+
+namespace hindsight {
+namespace {
+
+const Alternative reinforce{"Reinforce{}", "unbiased everywhere, more variance"};
+const Alternative relaxed{"Hnca{.assumption = Assumption::relaxed}", "unbiased on any DAG, needs no slopes"};
+
+Verdict undefined(std::string why, std::vector<Alternative> alternatives) {
+  return {.admissible = false,
+          .unbiased = false,
+          .reason = Reason::undefined,
+          .why = std::move(why),
+          .alternatives = std::move(alternatives)};
+}
+
+/// One unit in one sample, seen from its outcomes.
+template <class S>
+class SlopedUnit {
+ public:
+  SlopedUnit(const LocalView<S>& view, int unit, int sample) : view_(view), unit_(unit), sample_(sample) {}
+
+  S log_prob(int outcome) const { return view_.log_prob(unit_, outcome, sample_); }
+  bool can_occur(int outcome) const { return std::isfinite(log_prob(outcome)); }
+  /// ⟨g, x_outcome - x_other⟩
+  S gain(int outcome, int other) const {
+    if (view_.encoding->is_one_hot()) return slope(outcome) - slope(other);
+    S sum = 0;
+    for (int j = 0; j < view_.encoding->width; ++j)
+      sum += slope(j) * static_cast<S>(view_.encoding->value(outcome, j) - view_.encoding->value(other, j));
+    return sum;
+  }
+  int most_likely() const {
+    int best = 0;
+    for (int k = 1; k < view_.outcomes; ++k)
+      if (log_prob(k) > log_prob(best)) best = k;
+    return best;
+  }
+
+ private:
+  S slope(int feature) const { return view_.slope(unit_, feature, sample_); }
+
+  const LocalView<S>& view_;
+  const int unit_, sample_;
+};
+
+/// The derivative at the logit of outcome 1.
+template <class S>
+S binary_delta(const SlopedUnit<S>& unit, Surrogate through) {
+  const S against = unit.log_prob(0), in_favour = unit.log_prob(1);
+  if (through == Surrogate::probabilities) return unit.gain(1, 0) * std::exp(against + in_favour);
+  const bool follows = unit.can_occur(0) && unit.can_occur(1) &&
+                       (through == Surrogate::identity || std::abs(in_favour - against) <= 1);
+  return follows ? unit.gain(1, 0) / 2 : S(0);
+}
+
+/// π_k·⟨g, x_k - x_best⟩, which is π_k·⟨g, x_k⟩ up to a multiple of π: with the most likely outcome as the
+/// origin nothing cancels where its probability is next to 1.
+template <class S>
+void add_through_probabilities(const SlopedUnit<S>& unit, int outcomes, S* weights, std::size_t stride) {
+  const int best = unit.most_likely();
+  for (int k = 0; k < outcomes; ++k)
+    if (k != best)
+      weights[static_cast<std::size_t>(k) * stride] += std::exp(unit.log_prob(k)) * unit.gain(k, best);
+}
+
+template <class S>
+void add_through_logits(const SlopedUnit<S>& unit, int outcomes, Surrogate through, S* weights,
+                        std::size_t stride) {
+  S total = 0;
+  int possible = 0;
+  for (int k = 0; k < outcomes; ++k)
+    if (unit.can_occur(k)) {
+      total += unit.log_prob(k);
+      ++possible;
+    }
+  if (possible < 2) return;
+  const auto follows = [&](int k) {
+    if (!unit.can_occur(k)) return false;
+    const S others = (total - unit.log_prob(k)) / static_cast<S>(possible - 1);
+    return through == Surrogate::identity || std::abs(unit.log_prob(k) - others) <= 1;
+  };
+  S mean = 0;
+  int origin = -1, following = 0;
+  for (int k = 0; k < outcomes; ++k) {
+    if (!follows(k)) continue;
+    if (origin < 0) origin = k;
+    mean += unit.gain(k, origin);
+    ++following;
+  }
+  if (following < 2) return;
+  mean /= static_cast<S>(following);
+  for (int k = 0; k < outcomes; ++k)
+    if (follows(k)) weights[static_cast<std::size_t>(k) * stride] += unit.gain(k, origin) - mean;
+}
+
+}  // namespace
+
+std::string StraightThrough::name() const {
+  switch (through) {
+    case Surrogate::identity:
+      return "straight-through(through=identity)";
+    case Surrogate::clipped:
+      return "straight-through(through=clipped)";
+    case Surrogate::probabilities:
+      break;
+  }
+  return "straight-through";
+}
+
+Verdict StraightThrough::admissible(const Facts& facts) const {
+  if (facts.reads_directly)
+    return undefined(facts.has_children ? "the reward reads it, and a black box passes no slope back"
+                                        : "it has no children, and a black-box reward passes no slope back",
+                     {reinforce});
+  if (!facts.has_children) return undefined("it has no children, so no slope comes back", {reinforce});
+  if (!facts.children_have_slopes)
+    return undefined("one of its children has no backpropagate, so its slope is not known",
+                     {relaxed, reinforce});
+  return {.admissible = true,
+          .unbiased = false,
+          .reason = Reason::biased,
+          .why = "it takes the expected reward for linear in what the children read",
+          .alternatives = {relaxed, reinforce}};
+}
+
+template <class S>
+void StraightThrough::add_weights(const LocalView<S>& view, const WeightTable<S>& weights) const {
+  for (int unit = 0; unit < view.units; ++unit)
+    for (int i = 0; i < view.samples; ++i) {
+      const SlopedUnit<S> sloped(view, unit, i);
+      if (view.outcomes == 2) {
+        const S delta = binary_delta(sloped, through);
+        weights(unit, 0, i) -= delta;
+        weights(unit, 1, i) += delta;
+      } else if (through == Surrogate::probabilities) {
+        add_through_probabilities(sloped, view.outcomes, &weights(unit, 0, i), view.stride);
+      } else {
+        add_through_logits(sloped, view.outcomes, through, &weights(unit, 0, i), view.stride);
+      }
+    }
+}
+
+template void StraightThrough::add_weights(const LocalView<float>&, const WeightTable<float>&) const;
+template void StraightThrough::add_weights(const LocalView<double>&, const WeightTable<double>&) const;
+
+}  // namespace hindsight

@@ -1,0 +1,69 @@
+#include <hindsight/graph/pathwise_rules.hpp>
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace hindsight {
+namespace {
+
+bool is_silent(const Graph& graph, NodeId node) {
+  return graph.is_stochastic(node) && !graph.node(node)->can_backpropagate();
+}
+
+bool is_pathwise(const Assignment& assignment) { return assignment.estimator.needs().pathwise; }
+
+}  // namespace
+
+std::vector<bool> have_slopes_of_children(const Graph& graph) {
+  std::vector<bool> have(static_cast<std::size_t>(graph.node_count()), true);
+  for (int i = 0; i < graph.node_count(); ++i)
+    if (is_silent(graph, {i}))
+      for (const Graph::Parent& parent : graph.parents({i}))
+        have[static_cast<std::size_t>(parent.node.index)] = false;
+  return have;
+}
+
+NodeId child_without_slopes(const Graph& graph, NodeId node) {
+  const std::span<const NodeId> children = graph.children(node);
+  return *std::find_if(children.begin(), children.end(),
+                       [&](NodeId child) { return is_silent(graph, child); });
+}
+
+bool mixes_pathwise(std::span<const Assignment> of_node) {
+  return std::any_of(of_node.begin(), of_node.end(), is_pathwise) &&
+         std::any_of(of_node.begin(), of_node.end(), [&](const Assignment& assignment) {
+           return !(assignment.estimator == of_node.front().estimator);
+         });
+}
+
+Diagnostic explain_pathwise_mix(const Graph& graph, const Contraction& contraction,
+                                std::span<const Assignment> of_node) {
+  const auto by_slopes = std::find_if(of_node.begin(), of_node.end(), is_pathwise);
+  const auto other = std::find_if(of_node.begin(), of_node.end(), [&](const Assignment& assignment) {
+    return !(assignment.estimator == by_slopes->estimator);
+  });
+  const std::string& node = graph.name(by_slopes->node);
+  const auto reward = [&](const Assignment& assignment) { return graph.name(assignment.reward); };
+  Diagnostic diagnostic{
+      .message = fmt::format(
+          "{} for reward '{}' and {} for reward '{}': slopes do not tell rewards apart, so "
+          "what is made of them serves all rewards of a node or none",
+          by_slopes->estimator.name(), reward(*by_slopes), other->estimator.name(), reward(*other)),
+      .reason = Reason::undefined};
+  const bool serves_all = std::all_of(of_node.begin(), of_node.end(), [&](const Assignment& assignment) {
+    return contraction.route_to_reward(assignment.node, assignment.reward).empty();
+  });
+  for (const Assignment& assignment : of_node)
+    if (serves_all && !(assignment.estimator == by_slopes->estimator))
+      diagnostic.help.push_back(
+          fmt::format("graph.estimate_with({0}, {1}, graph.choice({0}, {2}));   // for all", node,
+                      reward(assignment), reward(*by_slopes)));
+  for (const Assignment& assignment : of_node)
+    if (is_pathwise(assignment))
+      diagnostic.help.push_back(
+          fmt::format("graph.estimate_with({}, {}, Auto{{}});   // for none", node, reward(assignment)));
+  return diagnostic;
+}
+
+}  // namespace hindsight
