@@ -10,6 +10,7 @@
 #include <hindsight/core/optimizers.hpp>
 #include <hindsight/core/report.hpp>
 #include <hindsight/estimators/baselines.hpp>
+#include <hindsight/estimators/hindsight_credit.hpp>
 #include <hindsight/estimators/hnca.hpp>
 #include <hindsight/estimators/reinforce.hpp>
 #include <hindsight/estimators/straight_through.hpp>
@@ -34,6 +35,7 @@ namespace hindsight {
 inline Catalogue standard_catalogue() {
   Catalogue catalogue;
   catalogue.prefer(Hnca{}).prefer(Reinforce{}).offer(Hnca{.assumption = Assumption::relaxed});
+  catalogue.offer(Hnca{.steps = 2}).offer(HindsightCredit{});
   for (const Surrogate through : {Surrogate::probabilities, Surrogate::identity, Surrogate::clipped})
     catalogue.offer(StraightThrough{through});
   catalogue.know<Bernoulli>().know<Categorical>().know<Table>();

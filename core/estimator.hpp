@@ -3,6 +3,7 @@
 #include <compare>
 #include <concepts>
 #include <cstddef>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -16,9 +17,14 @@
 
 namespace hindsight {
 
+/// As many steps of hindsight as there are.
+inline constexpr int every_step = std::numeric_limits<int>::max();
+
 /// What an estimator asks the backward pass to bring.
 struct Needs {
-  int hindsight_steps = 0;         ///< 1: the evidence of the node's children
+  /// 1: the evidence of the node's children. k: that of all units but the unread descendants less than k
+  /// steps away, which are summed out exactly.
+  int hindsight_steps = 0;
   bool candidate_rewards = false;  ///< what a known reward would be at the node's other outcomes
   bool pathwise = false;           ///< the slopes of the node's features, of all its rewards at once
 };
@@ -58,7 +64,7 @@ struct LocalView {
   std::size_t stride = 0;
   const S* log_probs = nullptr;      ///< row unit·outcomes + k: log π(k | parents)
   const Outcome* sampled = nullptr;  ///< row unit
-  const S* evidence = nullptr;  ///< row unit·outcomes + k: log P(children | k) - log P(children | sampled)
+  const S* evidence = nullptr;  ///< row unit·outcomes + k: log P(what is known | k) - the same | sampled
   const S* signal = nullptr;    ///< one per sample: reward minus baseline, times the sample's share
   /// Where the reward is known, reads these units and was asked for: row unit·outcomes + k, each of
   /// candidate_stride numbers, the signal if the unit's outcome were k. None: it is the signal for all k.

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <hindsight/core/block.hpp>
+#include <hindsight/core/factor.hpp>
 #include <hindsight/core/generic_block.hpp>
 #include <hindsight/core/generic_function_block.hpp>
 #include <hindsight/core/initialisation.hpp>
@@ -30,6 +31,7 @@ namespace hindsight {
 ///   static constexpr bool reads_patterns = true        it honours ParentShape::connectivity
 ///   initialise(const Initialisation&, span<double>)    initial parameters; zeros otherwise
 ///   static lower<S>(span<const Member<N>>) -> Blocks<S>   blocks of its own for many nodes at once
+///   static factors<S>(vector<FactorGroup>) -> unique_ptr<FactorTables<S>>   fast tables for elimination
 /// What is missing is synthesised: sampling from the table, messages by re-evaluating log_probs per
 /// candidate.
 template <class N>
@@ -84,6 +86,8 @@ class AnyNode {
   bool is_deterministic() const { return self_->is_deterministic(); }
   /// It can pass slopes to its parents.
   bool can_backpropagate() const { return self_->can_backpropagate(); }
+  /// Its type makes the tables of its own factors.
+  bool has_factors() const { return self_->has_factors(); }
   void initialise(const Initialisation& start, std::span<double> theta) const {
     self_->initialise(start, theta);
   }
@@ -99,6 +103,11 @@ class AnyNode {
   static Blocks<S> lower(std::span<const Placed> group) {
     return group.front().node->self_->lower(group, S{});
   }
+  /// For groups of factors of nodes that all have this one's type, which has_factors.
+  template <class S>
+  std::unique_ptr<FactorTables<S>> factors(std::vector<FactorGroup> groups) const {
+    return self_->factors(std::move(groups), S{});
+  }
 
  private:
   struct Interface {
@@ -109,9 +118,12 @@ class AnyNode {
     virtual bool reads_patterns() const = 0;
     virtual bool is_deterministic() const = 0;
     virtual bool can_backpropagate() const = 0;
+    virtual bool has_factors() const = 0;
     virtual void initialise(const Initialisation&, std::span<double>) const = 0;
     virtual Blocks<float> lower(std::span<const Placed>, float) const = 0;
     virtual Blocks<double> lower(std::span<const Placed>, double) const = 0;
+    virtual std::unique_ptr<FactorTables<float>> factors(std::vector<FactorGroup>, float) const = 0;
+    virtual std::unique_ptr<FactorTables<double>> factors(std::vector<FactorGroup>, double) const = 0;
   };
 
   template <class N>
@@ -134,6 +146,11 @@ class AnyNode {
     }
     bool is_deterministic() const override { return Function<N>; }
     bool can_backpropagate() const override { return Function<N> || BackpropagatingNode<N>; }
+    static constexpr bool makes_factors = requires(std::vector<FactorGroup> groups) {
+      { N::template factors<float>(groups) } -> std::same_as<std::unique_ptr<FactorTables<float>>>;
+      { N::template factors<double>(groups) } -> std::same_as<std::unique_ptr<FactorTables<double>>>;
+    };
+    bool has_factors() const override { return makes_factors; }
     void initialise(const Initialisation& start, std::span<double> theta) const override {
       if constexpr (requires { node.initialise(start, theta); })
         node.initialise(start, theta);
@@ -147,6 +164,20 @@ class AnyNode {
     }
     Blocks<double> lower(std::span<const Placed> group, double) const override {
       return lower_as<double>(group);
+    }
+    std::unique_ptr<FactorTables<float>> factors(std::vector<FactorGroup> groups, float) const override {
+      return factors_as<float>(std::move(groups));
+    }
+    std::unique_ptr<FactorTables<double>> factors(std::vector<FactorGroup> groups, double) const override {
+      return factors_as<double>(std::move(groups));
+    }
+
+    template <class S>
+    static std::unique_ptr<FactorTables<S>> factors_as(std::vector<FactorGroup> groups) {
+      if constexpr (makes_factors)
+        return N::template factors<S>(std::move(groups));
+      else
+        return nullptr;
     }
 
     template <class S>

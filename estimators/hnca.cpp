@@ -3,18 +3,36 @@
 #include <algorithm>
 #include <cmath>
 
+#include <fmt/format.h>
+
 #include <hindsight/estimators/hnca_kernels.hpp>
 
 namespace hindsight {
 namespace {
 
 const Alternative reinforce{"Reinforce{}", "unbiased everywhere, more variance"};
-const Alternative relaxed{"Hnca{.assumption = Assumption::relaxed}",
-                          "unbiased on any DAG, and never more variance than REINFORCE"};
+
+Alternative relaxed(int steps) {
+  return {fmt::format("Hnca{{.assumption = Assumption::relaxed{}}}",
+                      steps == 1 ? "" : fmt::format(", .steps = {}", steps)),
+          "unbiased on any DAG, and never more variance than REINFORCE"};
+}
 
 }  // namespace
 
+std::string Hnca::name() const {
+  const bool is_relaxed = assumption == Assumption::relaxed;
+  if (steps == 1) return is_relaxed ? "hnca(assumption=relaxed)" : "hnca";
+  return fmt::format("hnca(steps={}{})", steps, is_relaxed ? ",assumption=relaxed" : "");
+}
+
 Verdict Hnca::admissible(const Facts& facts) const {
+  if (steps < 1)
+    return {.admissible = false,
+            .unbiased = false,
+            .reason = Reason::undefined,
+            .why = fmt::format("{} steps of hindsight are none; the children are the first step", steps),
+            .alternatives = {{"Hnca{}", "one step"}}};
   if (facts.reads_directly && !facts.known)
     return {.admissible = false,
             .unbiased = false,
@@ -27,7 +45,7 @@ Verdict Hnca::admissible(const Facts& facts) const {
             .unbiased = true,
             .reason = Reason::policy,
             .why = "Assumption 1 is violated",
-            .alternatives = {relaxed, reinforce}};
+            .alternatives = {relaxed(steps), reinforce}};
   if (facts.reads_directly)
     return {.why = facts.has_children ? "the reward is known, its children tell the rest"
                                       : "the reward is known: the expectation over its outcomes is exact"};

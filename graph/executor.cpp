@@ -214,10 +214,20 @@ void Executor<S>::send_messages() {
       guarded_call({"node-threw", nullptr, "the send_messages of a block"},
                    [&] { plan_.blocks[b]->send_messages(at); });
     }
-    if (plan_.reevaluations.empty()) return;
-    const Frame<S> trial = trial_frame(at, worker);
+    const Frame<S> trial = plan_.tries_chunks() ? trial_frame(at, worker) : at;
     for (const Reevaluation<S>& reevaluation : plan_.reevaluations)
       guarded_call({"node-threw", nullptr, "the forward of a block"}, [&] { reevaluation.send(at, trial); });
+    if (!plan_.eliminations.empty()) eliminate(at, trial, chunk, worker);
+  });
+}
+
+template <class S>
+void Executor<S>::eliminate(const Frame<S>& at, const Frame<S>& trial, int chunk, int worker) {
+  const std::size_t per_thread = run_.elimination_tables_.size() / static_cast<std::size_t>(run_.threads_);
+  guarded_call({"node-threw", nullptr, "the forward of a block"}, [&] {
+    plan_.eliminations.run(at, trial,
+                           run_.eliminated_evidence_.data() + static_cast<std::size_t>(chunk) * chunk_samples,
+                           run_.elimination_tables_.data() + static_cast<std::size_t>(worker) * per_thread);
   });
 }
 
@@ -247,6 +257,8 @@ template <class S>
 void Executor<S>::forget_evidence(int sample) {
   for (std::size_t row = 0; row < plan_.table_rows; ++row)
     run_.evidence_[row * run_.stride_ + static_cast<std::size_t>(sample)] = 0;
+  for (std::size_t row = 0; row < plan_.eliminations.evidence_rows(); ++row)
+    run_.eliminated_evidence_[row * run_.stride_ + static_cast<std::size_t>(sample)] = 0;
 }
 
 template <class S>
@@ -259,18 +271,21 @@ void Executor<S>::make_weights() {
                           static_cast<std::size_t>(worker) * plan_.candidate_rows * chunk_samples;
     for (const CreditRun& credit : plan_.credits) {
       if (credit.candidates) ask_candidates(credit, at, trial, chunk, candidates);
-      const LocalView<S> view{.units = credit.units,
-                              .outcomes = credit.outcomes,
-                              .samples = at.samples,
-                              .stride = at.stride,
-                              .log_probs = at.log_prob(credit.table_row),
-                              .sampled = at.outcome(credit.unit_row),
-                              .evidence = at.evidence_of(credit.table_row),
-                              .signal = run_.signals_.data() + credit.signal * run_.stride_ +
-                                        static_cast<std::size_t>(chunk) * chunk_samples,
-                              .candidate_signals = credit.candidates ? candidates : nullptr,
-                              .candidate_stride = chunk_samples,
-                              .instructions = at.instructions};
+      const std::size_t first = static_cast<std::size_t>(chunk) * chunk_samples;
+      const LocalView<S> view{
+          .units = credit.units,
+          .outcomes = credit.outcomes,
+          .samples = at.samples,
+          .stride = at.stride,
+          .log_probs = at.log_prob(credit.table_row),
+          .sampled = at.outcome(credit.unit_row),
+          .evidence = credit.eliminated_row
+                          ? run_.eliminated_evidence_.data() + *credit.eliminated_row * run_.stride_ + first
+                          : at.evidence_of(credit.table_row),
+          .signal = run_.signals_.data() + credit.signal * run_.stride_ + first,
+          .candidate_signals = credit.candidates ? candidates : nullptr,
+          .candidate_stride = chunk_samples,
+          .instructions = at.instructions};
       guarded_call({"estimator-threw", &credit.node, "its estimator"}, [&] {
         credit.estimator.add_weights(view, WeightTable<S>{&view, at.weight(credit.table_row)});
       });

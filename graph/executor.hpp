@@ -68,8 +68,8 @@ class Executor {
   void share(std::span<const S> shares);
   /// Rewards minus baselines, times the shares.
   void make_signals();
-  /// Makes the tables that depend on the weights alone, then sends all messages and re-evaluates what lies
-  /// behind deterministic nodes.
+  /// Makes the tables that depend on the weights alone, then sends all messages, re-evaluates what lies
+  /// behind deterministic nodes, and sums out what hindsight over several steps does not know.
   void send_messages();
   /// Evidence about what cannot have happened is meaningless; without it the sample counts for nothing.
   void forget_evidence(int sample);
@@ -92,6 +92,7 @@ class Executor {
   Frame<S> frame(int chunk, int worker) const;
   /// A copy of the chunk, on that thread, for re-evaluation.
   Frame<S> trial_frame(const Frame<S>& at, int worker);
+  void eliminate(const Frame<S>& at, const Frame<S>& trial, int chunk, int worker);
   /// A known reward at sample `lane` of the frame, which is `sample` of the batch. `describe` tells what was
   /// tried, should it fail.
   template <class Describe>

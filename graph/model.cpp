@@ -28,11 +28,14 @@ InstructionSet choose_instructions(std::optional<InstructionSet> wanted) {
 
 template <class S>
 BasicModel<S>::BasicModel(const Graph& graph, const Catalogue& catalogue, const CompileOptions& options) {
-  Examination examination = examine(graph, catalogue, {.reevaluation_limit = options.reevaluation_limit});
+  Examination examination = examine(
+      graph, catalogue,
+      {.reevaluation_limit = options.reevaluation_limit, .elimination_limit = options.elimination_limit});
   if (!examination.report.admissible()) throw Error(std::move(examination.report));
   report_ = std::make_shared<const Report>(std::move(examination.report));
-  plan_ = std::make_shared<const Plan<S>>(graph, examination.assignments, options.seed,
-                                          choose_instructions(options.instructions));
+  plan_ =
+      std::make_shared<const Plan<S>>(graph, examination.assignments, options.seed,
+                                      choose_instructions(options.instructions), options.elimination_limit);
   parameters_ = plan_->initial_parameters(graph);
 }
 

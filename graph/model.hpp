@@ -30,6 +30,7 @@ struct CompileOptions {
   std::uint64_t seed = 0;                           ///< of initial parameters and of all sampling
   std::optional<InstructionSet> instructions = {};  ///< none: the fastest this machine has
   double reevaluation_limit = ValidateOptions{}.reevaluation_limit;  ///< as in ValidateOptions
+  double elimination_limit = ValidateOptions{}.elimination_limit;    ///< the same
 };
 
 /// A graph that is ready to run: an immutable plan and one flat vector of parameters. Running it changes only

@@ -60,7 +60,7 @@ void refuse_oversize(const Graph& graph, std::size_t bytes_per_parameter) {
 
 template <class S>
 Plan<S>::Plan(const Graph& graph, const std::vector<Assignment>& assignments, std::uint64_t seed_of_model,
-              InstructionSet instruction_set)
+              InstructionSet instruction_set, double elimination_limit)
     : seed(seed_of_model), instructions(instruction_set) {
   refuse_oversize(graph, sizeof(S) + sizeof(double));
   for (int i = 0; i < graph.reward_count(); ++i) {
@@ -71,18 +71,21 @@ Plan<S>::Plan(const Graph& graph, const std::vector<Assignment>& assignments, st
   number_nodes(graph);
   const std::vector<Group> groups = group(graph);
   lay_out_rows(groups);
+  const Contraction contraction(graph);
+  const Eliminated eliminated = plan_eliminations(graph, contraction, assignments, elimination_limit);
   std::vector<bool> wants_messages(placements.size(), false), wants_slopes(placements.size(), false);
   for (std::size_t i = 0; i < roles.size(); ++i) wants_slopes[i] = roles[i] == Role::deterministic;
   for (const Assignment& assignment : assignments) {
-    if (assignment.estimator.needs().hindsight_steps > 0) wants_messages[index(assignment.node)] = true;
+    if (assignment.estimator.needs().hindsight_steps > 0 &&
+        !eliminated.contains({assignment.node, assignment.reward}))
+      wants_messages[index(assignment.node)] = true;
     if (assignment.estimator.needs().pathwise) wants_slopes[index(assignment.node)] = true;
   }
-  const Contraction contraction(graph);
   join_parents(graph, contraction, wants_messages, wants_slopes);
   list_rows(groups, wants_messages, wants_slopes);
   lower(graph, groups);
   add_reevaluations(contraction, wants_messages);
-  credit(assignments, contraction);
+  credit(assignments, contraction, eliminated);
   credit_pathwise(assignments);
   pack_levels();
 }
@@ -219,7 +222,7 @@ void Plan<S>::pack_levels() {
   packed_after.resize(blocks.size());
   const auto reads = [](const auto& block) { return block->reads_bits(); };
   const auto reevaluates = [](const Reevaluation<S>& reevaluation) { return reevaluation.reads_bits(); };
-  if (std::none_of(blocks.begin(), blocks.end(), reads) &&
+  if (std::none_of(blocks.begin(), blocks.end(), reads) && !eliminations.reads_bits() &&
       std::none_of(reevaluations.begin(), reevaluations.end(), reevaluates) &&
       std::none_of(candidates.begin(), candidates.end(), reevaluates))
     return;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -16,6 +17,7 @@
 #include <hindsight/core/instruction_set.hpp>
 #include <hindsight/core/node.hpp>
 #include <hindsight/graph/contraction.hpp>
+#include <hindsight/graph/eliminations.hpp>
 #include <hindsight/graph/graph.hpp>
 #include <hindsight/graph/reevaluation.hpp>
 #include <hindsight/graph/validator.hpp>
@@ -42,6 +44,7 @@ struct CreditRun {
   std::size_t unit_row = 0;
   std::size_t table_row = 0;
   std::optional<std::size_t> candidates;  ///< in Plan::candidates: the reward is known and reads the units
+  std::optional<std::size_t> eliminated_row = {};  ///< of evidence that elimination writes; none: messages
 };
 
 /// A reward as some nodes see it: less a baseline.
@@ -73,8 +76,10 @@ struct RowRange {
 /// The compiled schedule. Immutable: everything that changes while it runs is in a workspace.
 template <class S>
 struct Plan {
+  /// The limit is the one that the assignments were examined with: it decides in which order units are summed
+  /// out.
   Plan(const Graph& graph, const std::vector<Assignment>& assignments, std::uint64_t seed_of_model,
-       InstructionSet instruction_set);
+       InstructionSet instruction_set, double elimination_limit);
   Plan(const Plan&) = delete;
   Plan& operator=(const Plan&) = delete;
 
@@ -95,6 +100,7 @@ struct Plan {
   std::vector<RowRange> told;               ///< rows of evidence of the nodes that want messages, in order
   std::vector<RowRange> sloped;             ///< rows of features of the nodes that want slopes, in order
   std::vector<Reevaluation<S>> reevaluations;
+  Eliminations<S> eliminations{placements, nodes_};
   Blocks<S> blocks;  ///< in the order of the forward pass
   std::vector<RowRange>
       packed_after;  ///< per block: unit rows whose outcomes are wanted as bits once it has run
@@ -106,11 +112,13 @@ struct Plan {
   bool is_input(std::size_t node) const { return roles[node] == Role::input; }
   bool is_stochastic(std::size_t node) const { return roles[node] == Role::stochastic; }
   /// Whether parts of the graph are computed anew for outcomes that were not sampled.
-  bool tries_outcomes() const { return !reevaluations.empty() || !candidates.empty(); }
+  bool tries_outcomes() const { return tries_chunks() || !candidates.empty(); }
   bool packs_outcomes() const {
     return std::any_of(packed_after.begin(), packed_after.end(),
                        [](const RowRange& rows) { return rows.first < rows.last; });
   }
+  /// Evidence needs it: blocks run on copies of a chunk.
+  bool tries_chunks() const { return !reevaluations.empty() || eliminations.uses_trials(); }
   /// Where learning starts. Takes the graph that was compiled.
   std::vector<S> initial_parameters(const Graph& graph) const;
   /// Throws Error when there is no such node.
@@ -128,6 +136,10 @@ struct Plan {
     bool holds_inputs() const { return kind < 0; }
   };
   static std::vector<Group> group(const Graph& graph);
+  /// One plan per unit, for what messages cannot say.
+  using Eliminated = std::map<std::pair<NodeId, RewardId>, std::vector<EliminationPlan>>;
+  static Eliminated plan_eliminations(const Graph& graph, const Contraction& contraction,
+                                      std::span<const Assignment> assignments, double limit);
 
   void number_nodes(const Graph& graph);
   void lay_out_rows(std::span<const Group> groups);
@@ -138,7 +150,8 @@ struct Plan {
   void add_reevaluations(const Contraction& contraction, const std::vector<bool>& wants_messages);
   void lower(const Graph& graph, std::span<const Group> groups);
   void pack_levels();
-  void credit(const std::vector<Assignment>& assignments, const Contraction& contraction);
+  void credit(const std::vector<Assignment>& assignments, const Contraction& contraction,
+              const Eliminated& eliminated);
   std::size_t signal_of(const Assignment& assignment);
   void credit_pathwise(const std::vector<Assignment>& assignments);
 

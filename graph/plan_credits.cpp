@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include <hindsight/core/callback.hpp>
+#include <hindsight/core/memory.hpp>
 #include <hindsight/graph/plan.hpp>
 
 namespace hindsight {
@@ -10,6 +11,30 @@ namespace {
 std::size_t index(NodeId node) { return static_cast<std::size_t>(node.index); }
 
 }  // namespace
+
+template <class S>
+auto Plan<S>::plan_eliminations(const Graph& graph, const Contraction& contraction,
+                                std::span<const Assignment> assignments, double limit) -> Eliminated {
+  Eliminated eliminated;
+  EliminationPlanner planner(graph, contraction);
+  constexpr double bytes_of_a_factor = 700;  // the plan's and, at the same time, what it is compiled to
+  double bytes = 0;
+  for (const Assignment& assignment : assignments) {
+    const auto [node, reward] = std::pair(assignment.node, assignment.reward);
+    const int steps = assignment.estimator.needs().hindsight_steps;
+    if (steps < 2) continue;
+    std::vector<EliminationPlan> units;
+    for (int unit = 0; unit < graph.shape(node).units; ++unit) {
+      units.push_back(planner.plan({node, unit}, reward, steps, limit));
+      bytes += bytes_of_a_factor * static_cast<double>(units.back().factors.size());
+    }
+    require_memory(bytes, "the sums of hindsight over several steps",
+                   "graph.estimate_with(node, Hnca{.steps = 2});   // or on fewer nodes");
+    if (std::any_of(units.begin(), units.end(), [](const auto& plan) { return !plan.is_one_step; }))
+      eliminated.emplace(std::pair(node, reward), std::move(units));
+  }
+  return eliminated;
+}
 
 template <class S>
 std::size_t Plan<S>::signal_of(const Assignment& assignment) {
@@ -30,7 +55,8 @@ std::size_t Plan<S>::signal_of(const Assignment& assignment) {
 }
 
 template <class S>
-void Plan<S>::credit(const std::vector<Assignment>& assignments, const Contraction& contraction) {
+void Plan<S>::credit(const std::vector<Assignment>& assignments, const Contraction& contraction,
+                     const Eliminated& eliminated) {
   std::vector<const Assignment*> sorted;
   for (const Assignment& assignment : assignments)
     if (!assignment.estimator.needs().pathwise) sorted.push_back(&assignment);
@@ -43,6 +69,11 @@ void Plan<S>::credit(const std::vector<Assignment>& assignments, const Contracti
     const Placement& at = placements[index(assignment.node)];
     const int reward = assignment.reward.index, outcomes = at.shape.outcomes();
     const std::size_t signal = signal_of(assignment);
+    std::optional<std::size_t> eliminated_row;
+    if (const auto found = eliminated.find({assignment.node, assignment.reward}); found != eliminated.end()) {
+      eliminated_row = eliminations.evidence_rows();
+      for (const EliminationPlan& unit : found->second) eliminations.add(unit);
+    }
     std::optional<std::size_t> asked;
     if (reward_plans[static_cast<std::size_t>(reward)].value &&
         assignment.estimator.needs().candidate_rewards &&
@@ -58,14 +89,16 @@ void Plan<S>::credit(const std::vector<Assignment>& assignments, const Contracti
       CreditRun& last = credits.back();
       const std::size_t next_unit = last.unit_row + static_cast<std::size_t>(last.units);
       if (last.signal == signal && !last.candidates && last.outcomes == outcomes &&
-          next_unit == at.unit_row && last.estimator == assignment.estimator) {
+          next_unit == at.unit_row && last.estimator == assignment.estimator &&
+          last.eliminated_row.has_value() == eliminated_row.has_value()) {
         last.units += at.shape.units;
         continue;
       }
     }
     credits.push_back({at.name, assignment.estimator, reward, signal, at.shape.units, outcomes, at.unit_row,
-                       at.table_row, asked});
+                       at.table_row, asked, eliminated_row});
   }
+  eliminations.lower();
 }
 
 /// Slopes hold all rewards, so a node counts once, however many credit it.
@@ -100,6 +133,7 @@ void Plan<S>::credit_pathwise(const std::vector<Assignment>& assignments) {
                          at.shape.outcomes(),
                          at.unit_row,
                          at.table_row,
+                         {},
                          {}},
                         at.level,
                         at.feature_row,
@@ -108,10 +142,14 @@ void Plan<S>::credit_pathwise(const std::vector<Assignment>& assignments) {
 }
 
 template std::size_t Plan<float>::signal_of(const Assignment&);
-template void Plan<float>::credit(const std::vector<Assignment>&, const Contraction&);
+template Plan<float>::Eliminated Plan<float>::plan_eliminations(const Graph&, const Contraction&,
+                                                                std::span<const Assignment>, double);
+template void Plan<float>::credit(const std::vector<Assignment>&, const Contraction&, const Eliminated&);
 template void Plan<float>::credit_pathwise(const std::vector<Assignment>&);
 template std::size_t Plan<double>::signal_of(const Assignment&);
-template void Plan<double>::credit(const std::vector<Assignment>&, const Contraction&);
+template Plan<double>::Eliminated Plan<double>::plan_eliminations(const Graph&, const Contraction&,
+                                                                  std::span<const Assignment>, double);
+template void Plan<double>::credit(const std::vector<Assignment>&, const Contraction&, const Eliminated&);
 template void Plan<double>::credit_pathwise(const std::vector<Assignment>&);
 
 }  // namespace hindsight

@@ -7,6 +7,8 @@
 #include <hindsight/core/catalogue.hpp>
 #include <hindsight/core/report.hpp>
 #include <hindsight/graph/contraction.hpp>
+#include <hindsight/graph/elimination.hpp>
+#include <hindsight/graph/validator.hpp>
 
 namespace hindsight {
 
@@ -19,25 +21,39 @@ struct Ruling {
 };
 
 /// Asks estimators. A verdict follows from the facts alone, so that a catalogue is asked once per set of
-/// facts and not once per node; the cost of re-evaluating deterministic nodes is the exception.
+/// facts and not once per node. Costs are the exception: that of re-evaluating deterministic nodes, and that
+/// of summing units out, which is worked out only for estimators that would run, never for mere opinions.
 class Rulings {
  public:
-  /// Refers to all but the limit.
-  Rulings(const Graph&, const Contraction&, const Catalogue&, double reevaluation_limit);
+  /// Refers to all but the options.
+  Rulings(const Graph&, const Contraction&, const Catalogue&, const ValidateOptions&);
 
   /// Valid until the next call.
-  const Ruling& of(NodeId node, const Facts& known);
-  Verdict ask(const AnyEstimator& estimator, NodeId node, const Facts& known) const;
+  const Ruling& of(NodeId node, RewardId reward, const Facts& known);
+  /// On an estimator that would run.
+  Verdict ask(const AnyEstimator& estimator, NodeId node, RewardId reward, const Facts& known);
+  /// What to add to the help where summing out passed its limit: a limit that would do, if there is a
+  /// reasonable one.
+  std::optional<std::string> raise_limit(const AnyEstimator& estimator, NodeId node, RewardId reward);
 
  private:
+  /// Whatever summing out may cost.
+  Verdict consult(const AnyEstimator& estimator, NodeId node, const Facts& known) const;
   bool is_within_limit(NodeId node) const;
   Verdict over_limit(NodeId node) const;
-  Ruling rule(NodeId node, const Facts& known) const;
+  /// The cost of summing out, if it passes the limit: exact as far as that can be worked out in no time.
+  std::optional<EliminationPlan> over_elimination_limit(int steps, NodeId node, RewardId reward);
+  Verdict refuse_elimination(const EliminationPlan& plan, int steps, NodeId node, RewardId reward,
+                             const Facts& known);
+  Ruling rule(NodeId node, RewardId reward, const Facts& known);
 
   const Graph& graph_;
   const Contraction& contraction_;
   const Catalogue& catalogue_;
-  const double limit_;
+  const double reevaluation_limit_, elimination_limit_;
+  bool prefers_elimination_ = false;
+  EliminationPlanner planner_;
+  std::size_t refused_eliminations_ = 0;
   std::map<Facts, Ruling> known_;
   Ruling of_its_own_;
 };

@@ -29,7 +29,7 @@ class Examiner {
         contraction_(graph),
         violations_(find_violations(graph, contraction_,
                                     options.strict ? InputPolicy::checked : InputPolicy::exempt)),
-        rulings_(graph, contraction_, catalogue, options.reevaluation_limit),
+        rulings_(graph, contraction_, catalogue, options),
         have_slopes_(have_slopes_of_children(graph)) {}
 
   Examination run() {
@@ -211,12 +211,12 @@ class Examiner {
                   .verdict = {},
                   .why = {},
                   .opinions = {}};
-    const Ruling& ruling = rulings_.of(node, known);
+    const Ruling& ruling = rulings_.of(node, reward, known);
     credit.opinions = ruling.opinions;
     std::optional<AnyEstimator> chosen = graph_.choice(node, reward).chosen();
     credit.automatic = !chosen;
     if (chosen) {
-      credit.verdict = rulings_.ask(*chosen, node, known);
+      credit.verdict = rulings_.ask(*chosen, node, reward, known);
     } else {
       chosen = ruling.chosen;
       credit.verdict = ruling.verdict;
@@ -238,7 +238,7 @@ class Examiner {
         check_replicas(node, *baseline);
       }
       result_.assignments.push_back({node, reward, *chosen, baseline});
-      judge(node, reward, known, credit, chosen->needs());
+      judge(node, reward, known, credit, *chosen);
     }
     return result_.report.credits.emplace_back(std::move(credit));
   }
@@ -266,7 +266,9 @@ class Examiner {
     });
   }
 
-  void judge(NodeId node, RewardId reward, const Facts& known, const Credit& credit, const Needs& needs) {
+  void judge(NodeId node, RewardId reward, const Facts& known, const Credit& credit,
+             const AnyEstimator& chosen) {
+    const Needs needs = chosen.needs();
     const Verdict& verdict = credit.verdict;
     if (verdict.admissible && verdict.unbiased) return;
     if (verdict.reason == Reason::policy && !known.assumption_1) {
@@ -293,7 +295,11 @@ class Examiner {
           else if (no_slopes && !known.children_have_slopes)
             diagnostic.witness = {{graph_.name(node), graph_.name(child_without_slopes(graph_, node))}};
           const double cost = reevaluation_cost(graph_, node, contraction_.below_functions(node));
-          if (verdict.reason == Reason::cost && cost > options_.reevaluation_limit)
+          const auto raised =
+              verdict.reason == Reason::cost ? rulings_.raise_limit(chosen, node, reward) : std::nullopt;
+          if (raised)
+            diagnostic.help.push_back(*raised);
+          else if (verdict.reason == Reason::cost && cost > options_.reevaluation_limit)
             diagnostic.help.push_back(
                 fmt::format("or compile(graph, {{.reevaluation_limit = {:.3g}}});", 2 * cost));
           return diagnostic;

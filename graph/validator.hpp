@@ -13,6 +13,9 @@ struct ValidateOptions {
   bool strict = false;  ///< check Assumption 1 at inputs too
   /// Multiplications per sample and node that re-evaluating deterministic nodes may take; more is refused.
   double reevaluation_limit = 1e7;
+  /// Operations per sample and unit that summing units out may take, for hindsight over several steps; more
+  /// is refused. This many take about a tenth of a millisecond, and a chunk's tables some 25 MB.
+  double elimination_limit = 1e5;
 };
 
 /// Everything there is to say about a graph before it runs. Never throws for what the graph contains.

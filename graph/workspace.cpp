@@ -61,11 +61,17 @@ BasicWorkspace<S>::BasicWorkspace(std::shared_ptr<const Plan<S>> plan, int capac
       scratch_stride_ = std::max(scratch_stride_, padded(wanted.scalars));
       outcome_scratch_stride_ = std::max(outcome_scratch_stride_, padded(wanted.outcomes));
     }
+  const ScratchSize wanted_by_trials = plan_->eliminations.scratch(chunk_samples);
+  scratch_stride_ = std::max(scratch_stride_, padded(wanted_by_trials.scalars));
+  outcome_scratch_stride_ = std::max(outcome_scratch_stride_, padded(wanted_by_trials.outcomes));
+  const std::size_t elimination_scalars =
+      plan_->eliminations.table_scalars(chunk_samples) * static_cast<std::size_t>(threads_);
   const auto threads = static_cast<double>(threads_);
   const std::size_t sloped_rows = plan_->sloped.empty() ? 0 : plan_->feature_rows;
   const std::size_t trials = plan_->tries_outcomes() ? static_cast<std::size_t>(threads_) : 0;
-  const double rows = static_cast<double>(plan_->feature_rows + sloped_rows + 3 * plan_->table_rows +
-                                          plan_->rewards.size() + plan_->signals.size() + 1);
+  const double rows =
+      static_cast<double>(plan_->feature_rows + sloped_rows + 3 * plan_->table_rows + plan_->rewards.size() +
+                          plan_->signals.size() + 1 + plan_->eliminations.evidence_rows());
   const std::size_t words_of_bits =
       plan_->packs_outcomes()
           ? plan_->unit_rows * ((static_cast<std::size_t>(capacity) - 1) / chunk_samples + 1)
@@ -73,7 +79,7 @@ BasicWorkspace<S>::BasicWorkspace(std::shared_ptr<const Plan<S>> plan, int capac
   const double bytes =
       static_cast<double>(stride_) *
           (rows * sizeof(S) + static_cast<double>(plan_->unit_rows) * sizeof(Outcome)) +
-      static_cast<double>(plan_->parameter_count + plan_->table_scalars) * sizeof(S) +
+      static_cast<double>(plan_->parameter_count + plan_->table_scalars + elimination_scalars) * sizeof(S) +
       static_cast<double>(words_of_bits) * sizeof(std::uint64_t) +
       static_cast<double>(trials * chunk_samples) *
           static_cast<double>((plan_->feature_rows + plan_->table_rows + plan_->candidate_rows) * sizeof(S) +
@@ -92,6 +98,8 @@ BasicWorkspace<S>::BasicWorkspace(std::shared_ptr<const Plan<S>> plan, int capac
   all_clamped_.resize(trials > 0 ? plan_->unit_rows : 0, 1);
   log_probs_.resize(plan_->table_rows * stride_);
   evidence_.resize(plan_->table_rows * stride_);
+  eliminated_evidence_.resize(plan_->eliminations.evidence_rows() * stride_);
+  elimination_tables_.resize(elimination_scalars);
   weights_.resize(plan_->table_rows * stride_);
   rewards_.resize(plan_->rewards.size() * stride_);
   signals_.resize(plan_->signals.size() * stride_);

@@ -42,7 +42,7 @@ class BasicWorkspace {
   /// Samples × units·outcomes: log π(outcome | parents).
   MatrixView<const S> log_probs(NodeId node) const;
   /// Samples × units·outcomes: log P(children | outcome) - log P(children | sampled outcome). Zero where no
-  /// estimator asked for it.
+  /// estimator asked for it; what more steps of hindsight say is not in it.
   MatrixView<const S> evidence(NodeId node) const;
   /// Samples × units·outcomes: what the estimators made of the rewards, times the sample's share of the mean.
   MatrixView<const S> weights(NodeId node) const;
@@ -91,6 +91,7 @@ class BasicWorkspace {
   std::vector<std::uint8_t> all_clamped_;
   AlignedBuffer<S> features_, slopes_, log_probs_, evidence_, weights_, signals_, gradient_, tables_,
       scratch_;
+  AlignedBuffer<S> eliminated_evidence_, elimination_tables_;  ///< the latter for every thread
   AlignedBuffer<S> rewards_, shares_;        ///< one row per reward; each sample's share of the gradient
   AlignedBuffer<S> candidate_signals_;       ///< of one credit, per thread
   std::vector<double> baselines_, learned_;  ///< what baselines remember, before and after the batch

@@ -6,6 +6,7 @@
 
 #include <hindsight/core/numerics.hpp>
 #include <hindsight/nodes/linear.hpp>
+#include <hindsight/nodes/linear_factors.hpp>
 
 namespace hindsight {
 
@@ -86,6 +87,11 @@ Blocks<S> Bernoulli::lower(std::span<const Member<Bernoulli>> group) {
   return lower_linear<S>(places, Link::bernoulli);
 }
 
+template <class S>
+std::unique_ptr<FactorTables<S>> Bernoulli::factors(std::vector<FactorGroup> groups) {
+  return linear_factors<S>(groups);
+}
+
 template void Bernoulli::log_probs(std::span<const float>, const Reading<float>&, std::span<float>) const;
 template void Bernoulli::log_probs(std::span<const double>, const Reading<double>&, std::span<double>) const;
 template void Bernoulli::accumulate(std::span<const float>, const Reading<float>&, std::span<const float>,
@@ -98,5 +104,7 @@ template void Bernoulli::backpropagate(std::span<const double>, const Reading<do
                                        std::span<const double>, std::span<double>) const;
 template Blocks<float> Bernoulli::lower<float>(std::span<const Member<Bernoulli>>);
 template Blocks<double> Bernoulli::lower<double>(std::span<const Member<Bernoulli>>);
+template std::unique_ptr<FactorTables<float>> Bernoulli::factors<float>(std::vector<FactorGroup>);
+template std::unique_ptr<FactorTables<double>> Bernoulli::factors<double>(std::vector<FactorGroup>);
 
 }  // namespace hindsight

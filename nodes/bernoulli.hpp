@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -39,6 +40,8 @@ struct Bernoulli {
   void initialise(const Initialisation& start, std::span<double> theta) const;
   template <class S>
   static Blocks<S> lower(std::span<const Member<Bernoulli>> group);
+  template <class S>
+  static std::unique_ptr<FactorTables<S>> factors(std::vector<FactorGroup> groups);
 
   static Bernoulli read(AttributeReader& given);
   void write(Attributes& written) const;

@@ -6,6 +6,7 @@
 
 #include <hindsight/core/numerics.hpp>
 #include <hindsight/nodes/linear.hpp>
+#include <hindsight/nodes/linear_factors.hpp>
 
 namespace hindsight {
 
@@ -72,6 +73,11 @@ Blocks<S> Categorical::lower(std::span<const Member<Categorical>> group) {
   return lower_linear<S>(places, Link::softmax);
 }
 
+template <class S>
+std::unique_ptr<FactorTables<S>> Categorical::factors(std::vector<FactorGroup> groups) {
+  return linear_factors<S>(groups);
+}
+
 template void Categorical::log_probs(std::span<const float>, const Reading<float>&, std::span<float>) const;
 template void Categorical::log_probs(std::span<const double>, const Reading<double>&,
                                      std::span<double>) const;
@@ -85,5 +91,7 @@ template void Categorical::backpropagate(std::span<const double>, const Reading<
                                          std::span<const double>, std::span<double>) const;
 template Blocks<float> Categorical::lower<float>(std::span<const Member<Categorical>>);
 template Blocks<double> Categorical::lower<double>(std::span<const Member<Categorical>>);
+template std::unique_ptr<FactorTables<float>> Categorical::factors<float>(std::vector<FactorGroup>);
+template std::unique_ptr<FactorTables<double>> Categorical::factors<double>(std::vector<FactorGroup>);
 
 }  // namespace hindsight

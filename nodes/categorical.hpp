@@ -1,7 +1,9 @@
 #pragma once
 
+#include <memory>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include <hindsight/core/catalogue.hpp>
 #include <hindsight/core/node.hpp>
@@ -28,6 +30,8 @@ struct Categorical {
   void initialise(const Initialisation& start, std::span<double> theta) const;
   template <class S>
   static Blocks<S> lower(std::span<const Member<Categorical>> group);
+  template <class S>
+  static std::unique_ptr<FactorTables<S>> factors(std::vector<FactorGroup> groups);
 
   static Categorical read(AttributeReader& given) {
     return {.classes = given.count("classes", 2), .units = given.count("units", 1)};

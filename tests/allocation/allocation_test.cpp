@@ -88,20 +88,20 @@ namespace {
 ///  └→ s ─→ t (table) ──────────────────────┘       with_table only
 struct Net {
   Graph graph;
-  NodeId x, y;
+  NodeId x, y, b, s;  ///< s: only with the table
   RewardId r;
 
   explicit Net(bool with_table) {
     x = graph.input("x", 12);
     const NodeId a = graph.add("a", Bernoulli{.units = 20}, {x});
-    const NodeId b = graph.add("b", Categorical{.classes = 3, .units = 2}, {x});
+    b = graph.add("b", Categorical{.classes = 3, .units = 2}, {x});
     const NodeId c = graph.add("c", Bernoulli{.units = 9}, {a});
     const NodeId d =
         graph.add("d", Bernoulli{.units = 6, .values = zero_one}, {Edge{a, Pattern::random(0.4, 1)}});
     const NodeId e = graph.add("e", Categorical{.classes = 4}, {b, Edge{x, Pattern::random(0.5, 2)}});
     std::vector<Edge> last{c, d, e, graph.add("f", Relu{5}, {c, Edge{d, Pattern::random(0.5, 3)}})};
     if (with_table) {
-      const NodeId s = graph.add("s", Bernoulli{}, {x});
+      s = graph.add("s", Bernoulli{}, {x});
       last.emplace_back(graph.add("t", Table{.rows = {{0.2, 0.8}, {0.6, 0.4}}}, {s}));
     }
     y = graph.add("y", Categorical{.classes = 4}, last);
@@ -153,6 +153,17 @@ TEST_CASE_TEMPLATE("forward, backward and step take no memory, not even the firs
 TEST_CASE_TEMPLATE("a network with a table takes no memory while it runs", S, float, double) {
   const Net net(true);
   CHECK(allocations_of_a_step<S>(net, 1, 0, available_instruction_sets().back()) == 0);
+}
+
+TEST_CASE_TEMPLATE("summing units out takes no memory while it runs", S, float, double) {
+  for (const EstimatorChoice& choice :
+       {EstimatorChoice(Hnca{.steps = 2}), EstimatorChoice(HindsightCredit{})}) {
+    Net net(true);
+    for (const NodeId node : {net.b, net.s}) net.graph.estimate_with(node, choice);
+    REQUIRE_FALSE(compile<S>(net.graph).plan().eliminations.empty());
+    for (const InstructionSet set : available_instruction_sets())
+      CHECK(allocations_of_a_step<S>(net, 1, 0, set) == 0);
+  }
 }
 
 TEST_CASE_TEMPLATE("a network that goes straight through takes no memory while it runs", S, float, double) {

@@ -92,6 +92,23 @@ Dag small_world_dag(int nodes, int levels, std::size_t edges, double rewired) {
   return dag;
 }
 
+Dag bounded_dag(int nodes, int fan, int window) {
+  std::mt19937_64 rng(1);
+  Dag dag{std::vector<std::vector<int>>(static_cast<std::size_t>(nodes))};
+  std::vector<int> readers(static_cast<std::size_t>(nodes), 0);
+  constexpr int tries = 64;  // where all before it have enough readers, a node reads fewer
+  for (int node = 1; node < nodes; ++node) {
+    std::set<int> chosen;
+    for (int i = 0; i < tries && static_cast<int>(chosen.size()) < fan; ++i) {
+      const int parent = node - 1 - below(rng, std::min(node, window));
+      int& count = readers[static_cast<std::size_t>(parent)];
+      if (count < fan && chosen.insert(parent).second) ++count;
+    }
+    dag.parents[static_cast<std::size_t>(node)].assign(chosen.begin(), chosen.end());
+  }
+  return dag;
+}
+
 Dag local_dag(int nodes, int parents, int window) {
   std::mt19937_64 rng(4);
   Dag dag{std::vector<std::vector<int>>(static_cast<std::size_t>(nodes))};

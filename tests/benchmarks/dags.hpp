@@ -24,6 +24,9 @@ Dag random_dag(int nodes, std::size_t edges);
 /// edges comes with probability `rewired` from anywhere before instead.
 Dag small_world_dag(int nodes, int levels, std::size_t edges, double rewired);
 
+/// Each node reads at most `fan` of the `window` before it, and is read by at most as many.
+Dag bounded_dag(int nodes, int fan, int window);
+
 /// Each node reads some of the `window` before it.
 Dag local_dag(int nodes, int parents, int window);
 

@@ -5,6 +5,7 @@
 #include <limits>
 #include <numeric>
 #include <random>
+#include <string>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -233,11 +234,51 @@ TEST_CASE("HNCA is admissible where Assumption 1 holds and no reward reads the n
     }
 }
 
-TEST_CASE("HNCA needs one step of messages and its name says what is relaxed") {
+TEST_CASE("HNCA needs as many steps of messages as it has and its name says what is not plain") {
   CHECK(Hnca{}.needs().hindsight_steps == 1);
   CHECK(Hnca{Assumption::relaxed}.needs().hindsight_steps == 1);
+  CHECK(Hnca{.steps = 3}.needs().hindsight_steps == 3);
   CHECK(Hnca{}.name() == "hnca");
+  CHECK(Hnca{.steps = 1}.name() == "hnca");
   CHECK(Hnca{Assumption::relaxed}.name() == "hnca(assumption=relaxed)");
+  CHECK(Hnca{.steps = 2}.name() == "hnca(steps=2)");
+  CHECK(Hnca{.assumption = Assumption::relaxed, .steps = 2}.name() == "hnca(steps=2,assumption=relaxed)");
   CHECK(Hnca{} == Hnca{Assumption::enforced});
+  CHECK(Hnca{} == Hnca{.steps = 1});
+  CHECK_FALSE(Hnca{} == Hnca{.steps = 2});
   CHECK_FALSE(Hnca{} == Hnca{Assumption::relaxed});
+}
+
+TEST_CASE("HNCA over several steps has the verdicts of one, and offers itself relaxed") {
+  for (const int steps : {1, 2, 7}) {
+    CHECK(Hnca{.steps = steps}
+              .admissible({.assumption_1 = true, .reads_directly = true, .has_children = true, .outcomes = 2})
+              .reason == Reason::biased);
+    CHECK(
+        Hnca{.steps = steps}
+            .admissible({.assumption_1 = true, .reads_directly = false, .has_children = true, .outcomes = 2})
+            .admissible);
+    const Verdict refused = Hnca{.steps = steps}.admissible(
+        {.assumption_1 = false, .reads_directly = false, .has_children = true, .outcomes = 2});
+    CHECK(refused.reason == Reason::policy);
+    CHECK(refused.alternatives[0].expression ==
+          (steps == 1 ? "Hnca{.assumption = Assumption::relaxed}"
+                      : "Hnca{.assumption = Assumption::relaxed, .steps = " + std::to_string(steps) + "}"));
+    CHECK(
+        Hnca{.assumption = Assumption::relaxed, .steps = steps}
+            .admissible({.assumption_1 = false, .reads_directly = false, .has_children = true, .outcomes = 2})
+            .admissible);
+  }
+}
+
+TEST_CASE("HNCA over no step has no meaning") {
+  for (const int steps : {0, -1}) {
+    const Verdict verdict = Hnca{.steps = steps}.admissible(
+        {.assumption_1 = true, .reads_directly = false, .has_children = true, .outcomes = 2});
+    CHECK_FALSE(verdict.admissible);
+    CHECK(verdict.reason == Reason::undefined);
+    CHECK(verdict.why ==
+          std::to_string(steps) + " steps of hindsight are none; the children are the first step");
+    CHECK(verdict.alternatives.at(0).expression == "Hnca{}");
+  }
 }

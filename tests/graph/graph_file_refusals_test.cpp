@@ -69,8 +69,8 @@ TEST_CASE("what is misspelt is asked after") {
   CHECK(
       refused("digraph { y [kind=bernoulli estimator=nhca] }") ==
       "net:1: error[unknown-estimator]: node 'y': there is no estimator called 'nhca'; did you mean 'hnca'?\n"
-      "  help: estimator one of: hnca, reinforce, hnca(assumption=relaxed), straight-through, "
-      "straight-through(through=identity), straight-through(through=clipped), auto");
+      "  help: estimator one of: hnca, reinforce, hnca(assumption=relaxed), hnca(steps=2), hindsight-credit, "
+      "straight-through, straight-through(through=identity), straight-through(through=clipped), auto");
   CHECK(
       refused("digraph { y [kind=bernoulli \"estimator:r\"=hnca] }") ==
       "net:1: error[unknown-reward]: node 'y': 'estimator:r' speaks of a reward that the file does not have\n"

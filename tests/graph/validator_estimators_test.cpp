@@ -246,7 +246,11 @@ TEST_CASE("the report has an opinion on every catalogued estimator for every nod
   const Line reinforce{"reinforce", true, true, Reason::none}, exact{"exact", false, true, Reason::cost},
       speechless{"speechless", false, false, Reason::undefined};
   const auto expected = [&](const Line& hnca, const Line& relaxed, bool slopes) {
-    std::vector<Line> lines{hnca, reinforce, relaxed};
+    // Two steps are judged like one, full hindsight like one without the assumption.
+    Line two_steps = hnca, full = relaxed;
+    two_steps.estimator = "hnca(steps=2)";
+    full.estimator = "hindsight-credit";
+    std::vector<Line> lines{hnca, reinforce, relaxed, two_steps, full};
     for (const char* form : {"", "(through=identity)", "(through=clipped)"})
       lines.push_back({std::string("straight-through") + form, slopes, false,
                        slopes ? Reason::biased : Reason::undefined});

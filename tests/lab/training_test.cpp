@@ -187,7 +187,7 @@ TEST_CASE("options that mean nothing are refused by name") {
   CHECK(said({.estimators = {"h1=best"}}) ==
         "error[option]: there is no estimator 'best'\n"
         "  help: --estimator h1=NAME   # NAME one of: hnca, reinforce, hnca(assumption=relaxed), "
-        "straight-through, "
+        "hnca(steps=2), hindsight-credit, straight-through, "
         "straight-through(through=identity), straight-through(through=clipped)");
   CHECK(said({.estimators = {"h1"}}) ==
         "error[option]: 'h1' does not name a node and an estimator\n  help: --estimator h1=reinforce");

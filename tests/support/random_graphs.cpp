@@ -205,7 +205,8 @@ RandomGraph random_graph(std::uint64_t seed, const RandomGraphOptions& options) 
 void choose_estimators(RandomGraph& random, std::uint64_t seed) {
   Dice dice(seed);
   const Report report = validate(random.graph);
-  const std::array<AnyEstimator, 3> known{Hnca{}, Reinforce{}, Hnca{.assumption = Assumption::relaxed}};
+  const std::array<AnyEstimator, 5> known{Hnca{}, Reinforce{}, Hnca{.assumption = Assumption::relaxed},
+                                          Hnca{.steps = 2}, HindsightCredit{}};
   for (const NodeId node : random.stochastic)
     for (int r = 0; r < random.graph.reward_count(); ++r)
       for (const Credit& credit : report.credits) {

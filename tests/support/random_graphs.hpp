@@ -78,7 +78,8 @@ void choose_baselines(RandomGraph& random, std::uint64_t seed);
 template <class S>
 BasicModel<S> random_model(const Graph& graph, std::uint64_t seed, double spread = 1.5,
                            std::optional<InstructionSet> instructions = {}) {
-  BasicModel<S> model = compile<S>(graph, {.seed = seed, .instructions = instructions});
+  BasicModel<S> model =
+      compile<S>(graph, {.seed = seed, .instructions = instructions, .elimination_limit = 1e9});
   Dice dice(seed + 1);
   for (S& parameter : model.parameters()) parameter = static_cast<S>(dice.between(-spread, spread));
   return model;
