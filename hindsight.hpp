@@ -39,6 +39,7 @@ inline Catalogue standard_catalogue() {
   for (const Surrogate through : {Surrogate::probabilities, Surrogate::identity, Surrogate::clipped})
     catalogue.offer(StraightThrough{through});
   catalogue.know<Bernoulli>().know<Categorical>().know<Table>();
+  catalogue.know<Hnca>().know<StraightThrough>();
   catalogue.know<RunningMean>().know<LeaveOneOut>().know<LinearCritic>();
   catalogue.know<Tanh>().know<Relu>().know<Sigmoid>().know<Identity>();
   return catalogue;

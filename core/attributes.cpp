@@ -142,6 +142,16 @@ double AttributeReader::number(std::string_view name, double otherwise) {
   return *value;
 }
 
+std::size_t AttributeReader::choice(std::string_view name, std::initializer_list<std::string_view> words) {
+  const std::string* const found = find(name);
+  if (!found) return 0;
+  const auto word = std::find(words.begin(), words.end(), *found);
+  if (word == words.end())
+    refuse_value(name, *found, fmt::format("one of {}", fmt::join(words, ", ")),
+                 fmt::format("{}={}", name, *words.begin()));
+  return static_cast<std::size_t>(word - words.begin());
+}
+
 std::vector<double> AttributeReader::numbers(std::string_view name) {
   const std::string* const found = find(name);
   return found ? to_numbers(*found, name) : std::vector<double>{};

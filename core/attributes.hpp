@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <span>
 #include <string>
 #include <string_view>
@@ -58,6 +59,8 @@ class AttributeReader {
   /// A whole number from 0 to 2^64 - 1.
   std::uint64_t seed(std::string_view name, std::uint64_t otherwise);
   double number(std::string_view name, double otherwise);
+  /// Which of the words it is; the first, if it is not there.
+  std::size_t choice(std::string_view name, std::initializer_list<std::string_view> words);
   /// Numbers between commas; none: not there.
   std::vector<double> numbers(std::string_view name);
 

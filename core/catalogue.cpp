@@ -19,6 +19,15 @@ std::string without_blanks(std::string_view text) {
   return kept;
 }
 
+/// What the kind makes of the options, all of which it must understand.
+template <class Kind>
+auto read_expression(const Expression& written, const Kind& kind) {
+  AttributeReader reader(written.options);
+  auto made = kind.read(reader);
+  reader.refuse_others([](std::string_view) { return false; });
+  return made;
+}
+
 }  // namespace
 
 Catalogue& Catalogue::offer(AnyEstimator estimator) {
@@ -37,12 +46,16 @@ Catalogue& Catalogue::know(NodeKind kind) {
   return *this;
 }
 
-const AnyEstimator* Catalogue::estimator(std::string_view name) const {
+std::optional<AnyEstimator> Catalogue::estimator(std::string_view name) const {
   const std::string wanted = without_blanks(name);
-  const auto found = std::find_if(offered_.begin(), offered_.end(), [&](const AnyEstimator& estimator) {
+  const auto offered = std::find_if(offered_.begin(), offered_.end(), [&](const AnyEstimator& estimator) {
     return without_blanks(estimator.name()) == wanted;
   });
-  return found == offered_.end() ? nullptr : &*found;
+  if (offered != offered_.end()) return *offered;
+  const auto named = [&](const EstimatorKind& kind) { return wanted.starts_with(kind.name + "("); };
+  const auto known = std::find_if(estimators_.begin(), estimators_.end(), named);
+  if (known == estimators_.end()) return std::nullopt;
+  return read_expression(parse_expression(name), *known);
 }
 
 std::vector<std::string> Catalogue::estimator_names() const {
@@ -69,10 +82,7 @@ AnyBaseline Catalogue::baseline(std::string_view text) const {
                                    did_you_mean(written.name, known)),
             .help = {fmt::format("baseline one of: {}", fmt::join(known, ", "))}});
   }
-  AttributeReader reader(written.options);
-  AnyBaseline baseline = found->read(reader);
-  reader.refuse_others([](std::string_view) { return false; });
-  return baseline;
+  return read_expression(written, *found);
 }
 
 const NodeKind* Catalogue::kind(std::string_view name) const {

@@ -35,6 +35,20 @@ struct NodeKind {
   std::function<bool(const AnyNode&, Attributes&)> write;  ///< false: the node has another type
 };
 
+/// An estimator type that files can name with options: "hnca(steps=3)".
+///   static constexpr std::string_view kind
+///   static read(AttributeReader&) -> E
+template <class E>
+concept WrittenEstimator = Estimator<E> && requires(AttributeReader& given) {
+  {std::string_view(E::kind)};
+  { E::read(given) } -> std::same_as<E>;
+};
+
+struct EstimatorKind {
+  std::string name;
+  std::function<AnyEstimator(AttributeReader&)> read;
+};
+
 /// A baseline type that graph files can name: "running-mean(decay=0.9)".
 ///   static constexpr std::string_view kind
 ///   static read(AttributeReader&) -> B
@@ -68,6 +82,13 @@ class Catalogue {
                  }});
   }
   Catalogue& know(NodeKind kind);
+  /// Files may name estimators of this type, whatever their options.
+  template <WrittenEstimator E>
+  Catalogue& know() {
+    estimators_.push_back(
+        {std::string(E::kind), [](AttributeReader& given) { return AnyEstimator(E::read(given)); }});
+    return *this;
+  }
   /// Files may name baselines of this type.
   template <WrittenBaseline B>
   Catalogue& know() {
@@ -79,8 +100,9 @@ class Catalogue {
   std::span<const AnyEstimator> offered() const { return offered_; }
   std::span<const AnyEstimator> preferred() const { return preferred_; }
   std::span<const NodeKind> kinds() const { return kinds_; }
-  /// By its name in reports and files, blanks aside. None: not offered.
-  const AnyEstimator* estimator(std::string_view name) const;
+  /// By its name in reports and files, blanks aside: one that is offered, or of a known type with other
+  /// options. None: neither. Throws Error where an option is wrong.
+  std::optional<AnyEstimator> estimator(std::string_view name) const;
   std::vector<std::string> estimator_names() const;
   /// As its name says in reports and files. Throws Error where there is none, or an option of it is wrong.
   AnyBaseline baseline(std::string_view text) const;
@@ -93,6 +115,7 @@ class Catalogue {
  private:
   std::vector<AnyEstimator> offered_, preferred_;
   std::vector<NodeKind> kinds_;
+  std::vector<EstimatorKind> estimators_;
   std::vector<BaselineKind> baselines_;
 };
 

@@ -18,7 +18,37 @@ Alternative relaxed(int steps) {
           "unbiased on any DAG, and never more variance than REINFORCE"};
 }
 
+/// w(k) = posterior(k)·signal(k), centred by a multiple of the prior, which changes no gradient but keeps the
+/// weights small where signals are nearly equal.
+template <class S>
+void add_candidate_weights(const LocalView<S>& view, const WeightTable<S>& weights) {
+  for (int unit = 0; unit < view.units; ++unit)
+    for (int i = 0; i < view.samples; ++i) {
+      const auto joint = [&](int k) { return view.log_prob(unit, k, i) + view.evidence_of(unit, k, i); };
+      S largest = joint(0);
+      for (int k = 1; k < view.outcomes; ++k) largest = std::max(largest, joint(k));
+      S total = 0, mean = 0;
+      for (int k = 0; k < view.outcomes; ++k) {
+        const S share = std::exp(joint(k) - largest);
+        total += share;
+        mean += share * view.signal_of(unit, k, i);
+      }
+      mean /= total;
+      for (int k = 0; k < view.outcomes; ++k) {
+        const S posterior = std::exp(joint(k) - largest) / total;
+        weights(unit, k, i) +=
+            posterior * view.signal_of(unit, k, i) - std::exp(view.log_prob(unit, k, i)) * mean;
+      }
+    }
+}
+
 }  // namespace
+
+Hnca Hnca::read(AttributeReader& given) {
+  return {.assumption = given.choice("assumption", {"enforced", "relaxed"}) == 0 ? Assumption::enforced
+                                                                                 : Assumption::relaxed,
+          .steps = given.count("steps", 1)};
+}
 
 std::string Hnca::name() const {
   const bool is_relaxed = assumption == Assumption::relaxed;
@@ -51,34 +81,6 @@ Verdict Hnca::admissible(const Facts& facts) const {
                                       : "the reward is known: the expectation over its outcomes is exact"};
   return {.why = facts.assumption_1 ? "Assumption 1 holds" : "unbiased without Assumption 1"};
 }
-
-namespace {
-
-/// w(k) = posterior(k)·signal(k), centred by a multiple of the prior, which changes no gradient but keeps the
-/// weights small where signals are nearly equal.
-template <class S>
-void add_candidate_weights(const LocalView<S>& view, const WeightTable<S>& weights) {
-  for (int unit = 0; unit < view.units; ++unit)
-    for (int i = 0; i < view.samples; ++i) {
-      const auto joint = [&](int k) { return view.log_prob(unit, k, i) + view.evidence_of(unit, k, i); };
-      S largest = joint(0);
-      for (int k = 1; k < view.outcomes; ++k) largest = std::max(largest, joint(k));
-      S total = 0, mean = 0;
-      for (int k = 0; k < view.outcomes; ++k) {
-        const S share = std::exp(joint(k) - largest);
-        total += share;
-        mean += share * view.signal_of(unit, k, i);
-      }
-      mean /= total;
-      for (int k = 0; k < view.outcomes; ++k) {
-        const S posterior = std::exp(joint(k) - largest) / total;
-        weights(unit, k, i) +=
-            posterior * view.signal_of(unit, k, i) - std::exp(view.log_prob(unit, k, i)) * mean;
-      }
-    }
-}
-
-}  // namespace
 
 template <class S>
 void Hnca::add_weights(const LocalView<S>& view, const WeightTable<S>& weights) const {

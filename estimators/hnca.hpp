@@ -1,7 +1,9 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
+#include <hindsight/core/attributes.hpp>
 #include <hindsight/core/estimator.hpp>
 
 namespace hindsight {
@@ -19,12 +21,14 @@ enum class Assumption {
 /// descendants that the reward does not read are summed out as far as less than `steps` edges away, and what
 /// lies behind them is known instead: less variance, at a cost that compile works out and limits.
 struct Hnca {
+  static constexpr std::string_view kind = "hnca";
   Assumption assumption = Assumption::enforced;
   int steps = 1;
 
   Needs needs() const { return {.hindsight_steps = steps, .candidate_rewards = true}; }
   Verdict admissible(const Facts& facts) const;
   std::string name() const;
+  static Hnca read(AttributeReader& given);
 
   template <class S>
   void add_weights(const LocalView<S>& view, const WeightTable<S>& weights) const;

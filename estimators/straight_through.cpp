@@ -110,6 +110,10 @@ std::string StraightThrough::name() const {
   return "straight-through";
 }
 
+StraightThrough StraightThrough::read(AttributeReader& given) {
+  return {static_cast<Surrogate>(given.choice("through", {"probabilities", "identity", "clipped"}))};
+}
+
 Verdict StraightThrough::admissible(const Facts& facts) const {
   if (facts.reads_directly && facts.known)
     return undefined("the reward reads it, and only its values are known, not its slope",

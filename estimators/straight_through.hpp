@@ -1,7 +1,9 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
+#include <hindsight/core/attributes.hpp>
 #include <hindsight/core/estimator.hpp>
 
 namespace hindsight {
@@ -25,11 +27,13 @@ enum class Surrogate {
 /// there are two; it is 0 for all outcomes that are equally likely, however many they are. What cannot occur
 /// takes no part.
 struct StraightThrough {
+  static constexpr std::string_view kind = "straight-through";
   Surrogate through = Surrogate::probabilities;
 
   Needs needs() const { return {.pathwise = true}; }
   Verdict admissible(const Facts& facts) const;
   std::string name() const;
+  static StraightThrough read(AttributeReader& given);
 
   template <class S>
   void add_weights(const LocalView<S>& view, const WeightTable<S>& weights) const;

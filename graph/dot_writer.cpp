@@ -122,7 +122,7 @@ class DotWriter {
   }
 
   std::string name_of(NodeId node, const AnyEstimator& estimator) const {
-    if (const AnyEstimator* known = catalogue_.estimator(estimator.name()); known && *known == estimator)
+    if (const auto known = catalogue_.estimator(estimator.name()); known && *known == estimator)
       return estimator.name();
     refuse(
         {.code = "cannot-write",

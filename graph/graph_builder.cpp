@@ -357,7 +357,7 @@ class Builder {
 
   EstimatorChoice to_choice(const std::string& name) const {
     if (name == "auto") return Auto{};
-    if (const AnyEstimator* estimator = catalogue_.estimator(name)) return *estimator;
+    if (const auto estimator = catalogue_.estimator(name)) return *estimator;
     std::vector<std::string> known = catalogue_.estimator_names();
     known.emplace_back("auto");
     refuse({.code = "unknown-estimator",

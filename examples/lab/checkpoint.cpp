@@ -19,6 +19,7 @@ using nlohmann::json;
 constexpr const char* format_name = "hindsight-checkpoint";
 constexpr const char* format_version = "1";
 const std::string parameter_prefix = "parameters/";
+constexpr const char* baseline_tensor = "baselines";
 
 /// Per epoch, as they are called in the file.
 constexpr std::array<std::pair<const char*, double EpochMetrics::*>, 4> metric_tensors{
@@ -36,6 +37,7 @@ json describe(const RunDescription& run, InstructionSet instructions) {
           {"method", run.network.method},
           {"values", run.network.values},
           {"estimators", run.network.estimators},
+          {"baseline", run.network.baseline},
           {"rate", run.training.rate},
           {"optimizer", run.training.optimizer},
           {"batch", run.training.batch},
@@ -63,6 +65,7 @@ RunDescription parse_description(const std::string& text, const std::string& nam
     described.at("method").get_to(run.network.method);
     described.at("values").get_to(run.network.values);
     described.at("estimators").get_to(run.network.estimators);
+    run.network.baseline = described.value("baseline", "");
     described.at("rate").get_to(run.training.rate);
     described.at("optimizer").get_to(run.training.optimizer);
     described.at("batch").get_to(run.training.batch);
@@ -108,6 +111,7 @@ void write_checkpoint(const std::filesystem::path& file, const RunDescription& r
                 {static_cast<std::size_t>(shown.rows()), static_cast<std::size_t>(shown.cols())},
                 std::span(state.parameters).subspan(range.first, range.count));
   }
+  tensors.add(baseline_tensor, {state.baselines.size()}, std::span<const double>(state.baselines));
   const std::array<std::uint64_t, 1> adam_steps{state.adam.steps};
   tensors.add("adam/steps", {}, std::span(adam_steps));
   tensors.add("adam/first_moment", {state.adam.first_moment.size()}, std::span(state.adam.first_moment));
@@ -141,6 +145,7 @@ Checkpoint::Checkpoint(const std::filesystem::path& file) : name_(file.string())
                                          text("version"), format_version));
   run_ = parse_description(text("run"), name_);
   for (const std::string& name : tensors.names()) {
+    if (name == baseline_tensor) state_.baselines = tensors.doubles(name);  // older files have none
     if (!name.starts_with(parameter_prefix)) continue;
     const std::vector<float> values = tensors.floats(name);
     state_.parameters.insert(state_.parameters.end(), values.begin(), values.end());

@@ -25,7 +25,8 @@ Scatter scatter(const Network& network, std::span<const float> parameters, const
                 const Dataset& data) {
   Model model = compile(network.graph, {.seed = options.training.seed});
   std::copy(parameters.begin(), parameters.end(), model.parameters().begin());
-  Workspace run = model.workspace(options.training.batch, {.threads = options.training.threads});
+  Workspace run =
+      model.workspace(options.training.batch * model.plan().replicas, {.threads = options.training.threads});
   Batches batches(data.train, options.training.batch, options.training.seed + 1);
   std::vector<float> rewards;
   // By Welford: what is summed is no larger than the answer.

@@ -49,7 +49,7 @@ struct Examined {
 
 void estimate_all_with(Graph& graph, const std::string& name) {
   const Catalogue catalogue = standard_catalogue();
-  const AnyEstimator* const estimator = catalogue.estimator(name);
+  const std::optional<AnyEstimator> estimator = catalogue.estimator(name);
   if (!estimator)
     refuse({.code = "option",
             .message = fmt::format("there is no estimator '{}'{}", name,

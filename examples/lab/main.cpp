@@ -119,6 +119,10 @@ Command add_train(CLI::App& app) {
       command->add_option("--estimator", run.network.estimators,
                           "another estimator for one node, e.g. h1=reinforce; may be given several times"))
       ->take_all();
+  describes(command->add_option(
+      "--baseline", run.network.baseline,
+      fmt::format("what the reward is compared with, e.g. running-mean(decay=0.9); one of {}, none",
+                  fmt::join(standard_catalogue().baseline_names(), ", "))));
   CLI::Option* const values = describes(command->add_option(
       "--values", run.network.values, "what children see of a hidden unit's outcomes, e.g. -1,1 or 0,1"));
   describes(

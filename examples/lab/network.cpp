@@ -130,6 +130,10 @@ Network make_network(const NetworkOptions& options, int features, int classes) {
   Network network = options.graph.empty() && options.topology.empty()
                         ? layered_network(options, features, classes)
                         : other_network(options, features, classes);
+  if (options.baseline == "none")
+    network.graph.baseline(network.reward, NoBaseline{});
+  else if (!options.baseline.empty())
+    network.graph.baseline(network.reward, standard_catalogue().baseline(options.baseline));
   for (const std::string& choice : options.estimators) {
     const std::size_t equals = choice.find('=');
     if (equals == std::string::npos)
@@ -150,7 +154,7 @@ void choose_estimator(Network& network, const std::string& node, const std::stri
                   fmt::format("--estimator NODE={}   # NODE one of: {}", estimator, fmt::join(names, ", ")));
   }
   const Catalogue catalogue = standard_catalogue();
-  const AnyEstimator* const offered = catalogue.estimator(estimator);
+  const std::optional<AnyEstimator> offered = catalogue.estimator(estimator);
   if (!offered)
     refuse_option(fmt::format("there is no estimator '{}'", estimator),
                   fmt::format("--estimator {}=NAME   # NAME one of: {}", node,

@@ -30,6 +30,7 @@ struct NetworkOptions {
   std::string method = "hnca";
   std::string values = "-1,1";               ///< what children see of a hidden unit's outcomes
   std::vector<std::string> estimators = {};  ///< "h1=reinforce": another estimator for one node
+  std::string baseline = {};  ///< of the reward: "running-mean(decay=0.9)"; empty: as the graph says
 };
 
 /// Refuses what the options cannot mean.

@@ -37,9 +37,10 @@ bool is_divergence(const Error& problem) {
 
 void reward_right_classes(MatrixView<const Outcome> chosen, std::span<const int> labels,
                           std::vector<float>& rewards) {
-  rewards.resize(labels.size());
-  for (std::size_t i = 0; i < labels.size(); ++i)
-    rewards[i] = chosen(static_cast<std::ptrdiff_t>(i)) == labels[i] ? 1.0F : 0.0F;
+  rewards.resize(static_cast<std::size_t>(chosen.rows()));
+  const std::size_t samples_of_image = rewards.size() / labels.size();
+  for (std::size_t i = 0; i < rewards.size(); ++i)
+    rewards[i] = chosen(static_cast<std::ptrdiff_t>(i)) == labels[i / samples_of_image] ? 1.0F : 0.0F;
 }
 
 Training::Training(const Network& network, const Dataset& data, const TrainingOptions& options)
@@ -47,11 +48,11 @@ Training::Training(const Network& network, const Dataset& data, const TrainingOp
       data_(data),
       test_passes_(options.test_passes),
       model_(compile(network.graph, {.seed = options.seed, .instructions = options.instructions})),
-      run_(model_.workspace(options.batch, {.threads = options.threads})),
-      test_run_(model_.workspace(test_batch, {.threads = options.threads})),
+      run_(model_.workspace(options.batch * model_.plan().replicas, {.threads = options.threads})),
+      test_run_(model_.workspace(test_batch * model_.plan().replicas, {.threads = options.threads})),
       optimizer_(make_optimizer(options)),
       batches_(data.train, options.batch, options.seed),
-      rewards_(static_cast<std::size_t>(options.batch)),
+      rewards_(static_cast<std::size_t>(run_.capacity())),
       test_pixels_(static_cast<std::size_t>(test_batch) * static_cast<std::size_t>(data.test.features())) {}
 
 void Training::step() {
@@ -64,13 +65,14 @@ void Training::step() {
 }
 
 std::uint64_t Training::samples_of_epoch() const {
-  const std::uint64_t all =
-      static_cast<std::uint64_t>(batches_.position().batch) * static_cast<std::uint64_t>(run_.capacity());
+  const std::uint64_t all = static_cast<std::uint64_t>(batches_.position().batch) *
+                            static_cast<std::uint64_t>(run_.capacity() / model_.plan().replicas);
   return std::min(all, static_cast<std::uint64_t>(data_.train.count()));
 }
 
 double Training::mean_reward() const {
-  return reward_sum_ / static_cast<double>(std::max<std::uint64_t>(samples_of_epoch(), 1));
+  return reward_sum_ / model_.plan().replicas /
+         static_cast<double>(std::max<std::uint64_t>(samples_of_epoch(), 1));
 }
 
 void Training::finish_epoch(double samples_per_s) {
@@ -100,10 +102,11 @@ TestAccuracy Training::test(int passes) {
       const auto chosen = test_run_.outcomes(network_.output);
       const auto log_probs = test_run_.log_probs(network_.output);
       for (int i = 0; i < count; ++i) {
-        right_drawn += chosen(i) == images.labels[static_cast<std::size_t>(first + i)] ? 1 : 0;
+        const std::ptrdiff_t sample = i * model_.plan().replicas;  // one of each image is enough here
+        right_drawn += chosen(sample) == images.labels[static_cast<std::size_t>(first + i)] ? 1 : 0;
         for (std::ptrdiff_t k = 0; k < classes; ++k)
           probabilities[static_cast<std::size_t>(i * classes + k)] +=
-              std::exp(static_cast<double>(log_probs(i, k)));
+              std::exp(static_cast<double>(log_probs(sample, k)));
       }
     }
     for (int i = 0; i < count; ++i) {
@@ -118,6 +121,7 @@ TestAccuracy Training::test(int passes) {
 
 TrainingState Training::state() const {
   TrainingState state{.parameters = {model_.parameters().begin(), model_.parameters().end()},
+                      .baselines = {run_.baselines().begin(), run_.baselines().end()},
                       .adam = {},
                       .stream = run_.position(),
                       .data = batches_.position(),
@@ -133,7 +137,14 @@ void Training::restore(TrainingState state) {
             .message = fmt::format("the checkpoint holds {} parameters; this network has {}",
                                    state.parameters.size(), model_.parameters().size()),
             .help = {"resume with the options of the run that wrote it"}});
+  if (state.baselines.size() != run_.baselines().size())
+    refuse(
+        {.code = "checkpoint-mismatch",
+         .message = fmt::format("the checkpoint holds {} numbers for baselines; this network's remember {}",
+                                state.baselines.size(), run_.baselines().size()),
+         .help = {"resume with the options of the run that wrote it"}});
   std::copy(state.parameters.begin(), state.parameters.end(), model_.parameters().begin());
+  std::copy(state.baselines.begin(), state.baselines.end(), run_.baselines().begin());
   if (Adam* adam = std::get_if<Adam>(&optimizer_)) adam->restore(std::move(state.adam));
   run_.seek(state.stream);
   batches_.seek(state.data);

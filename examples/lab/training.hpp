@@ -30,7 +30,8 @@ struct TestAccuracy {
   double mean = 0;     ///< the likeliest class, its probability averaged over the passes
 };
 
-/// One reward per sample: 1 where the class that the network chose is right.
+/// One reward per sample: 1 where the class that the network chose is right. Each label may have several
+/// samples, side by side.
 void reward_right_classes(MatrixView<const Outcome> chosen, std::span<const int> labels,
                           std::vector<float>& rewards);
 
@@ -48,6 +49,7 @@ bool is_divergence(const Error& problem);
 /// Everything that a run has come to be: what it takes to go on bit by bit as if it had never stopped.
 struct TrainingState {
   std::vector<float> parameters;
+  std::vector<double> baselines;  ///< what they remember
   Adam::State adam;
   StreamPosition stream;
   DataPosition data;

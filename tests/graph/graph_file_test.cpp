@@ -9,6 +9,7 @@
 
 #include "support/custom_nodes.hpp"
 #include "support/random_graphs.hpp"
+#include "support/refusal.hpp"
 #include "support/same_graph.hpp"
 
 using namespace hindsight;
@@ -217,4 +218,26 @@ TEST_CASE("the format follows from the ending, then from the beginning") {
   CHECK(format_of("a", "\n strict digraph {}") == GraphFormat::dot);
   CHECK(format_of("a", "  <?xml") == GraphFormat::graphml);
   CHECK(format_of("a", "1 2") == GraphFormat::edge_list);
+}
+
+TEST_CASE("estimators are named with whatever options they have") {
+  const auto estimator = [](const std::string& text) {
+    return parse_graph("digraph { x [kind=input]; a [kind=bernoulli estimator=\"" + text +
+                           "\"]; b [kind=bernoulli]; r [kind=reward]; x -> a -> b -> r; }",
+                       GraphFormat::dot, "net");
+  };
+  const Graph graph = estimator("hnca( steps = 3, assumption = relaxed )");
+  CHECK(graph.choice({1}).chosen()->name() == "hnca(steps=3,assumption=relaxed)");
+  CHECK(to_dot(parse_graph(to_dot(graph), GraphFormat::dot)) == to_dot(graph));
+  CHECK(estimator("straight-through(through=clipped)").choice({1}).chosen()->name() ==
+        "straight-through(through=clipped)");
+  CHECK(refusal([&] { estimator("hnca(steps=0)"); }) ==
+        "net:1: error[bad-attribute]: node 'a': steps=\"0\" is not a whole number from 1 to 2147483647\n"
+        "  help: steps=1");
+  CHECK(refusal([&] { estimator("hnca(assumption=none)"); }) ==
+        "net:1: error[bad-attribute]: node 'a': assumption=\"none\" is not one of enforced, relaxed\n"
+        "  help: assumption=enforced");
+  CHECK(refusal([&] { estimator("hnca(step=2)"); }) ==
+        "net:1: error[unknown-attribute]: node 'a': nothing here is called 'step'; did you mean 'steps'?\n"
+        "  help: what is understood here: assumption, steps");
 }

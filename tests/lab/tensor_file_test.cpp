@@ -13,7 +13,7 @@ using namespace hindsight::lab;
 
 namespace {
 
-using Shape = TensorFile::Shape;
+using TensorShape = TensorFile::Shape;
 using Names = std::vector<std::string>;
 
 const std::string start = R"({"__metadata__":{"crc32":"00000000"})";
@@ -77,7 +77,7 @@ TEST_CASE("a tensor file keeps every type to the bit, with names, shapes and tex
   const TensorFile read = TensorFile::from_bytes(file.to_bytes(), "w.safetensors");
   CHECK(read.metadata == file.metadata);
   CHECK(read.names() == Names{"z last in the alphabet", "crc32", "\"crc32\":\"", ""});
-  CHECK(read.shape("crc32") == Shape{3, 1, 2});
+  CHECK(read.shape("crc32") == TensorShape{3, 1, 2});
   CHECK(read.floats("z last in the alphabet") == extremes<float>());
   CHECK(read.doubles("crc32") == extremes<double>());
   CHECK(read.uint32s("\"crc32\":\"") == extremes<std::uint32_t>());
@@ -95,7 +95,7 @@ TEST_CASE("a tensor file keeps empty tensors, scalars and nothing at all") {
   const TensorFile read = TensorFile::from_bytes(file.to_bytes(), "w");
   CHECK(read.names() == Names{"none", "scalar", "rows of none", "none again"});
   CHECK(read.shape("scalar").empty());
-  CHECK(read.shape("rows of none") == Shape{3, 0, 2});
+  CHECK(read.shape("rows of none") == TensorShape{3, 0, 2});
   CHECK(read.floats("none").empty());
   CHECK(read.doubles("scalar") == std::vector{0.5});
   CHECK(read.uint32s("rows of none").empty());
@@ -127,12 +127,12 @@ TEST_CASE("the data of a tensor file is aligned however long its header is") {
 TEST_CASE("a tensor file refuses what its tensors cannot be and stays as it was") {
   TensorFile file = small_file();
   const std::vector<float> two{1, 2};
-  const auto adding = [&](const std::string& name, const Shape& shape) {
+  const auto adding = [&](const std::string& name, const TensorShape& shape) {
     return refusal([&] { file.add(name, shape, two); });
   };
   constexpr std::size_t half = std::size_t{1} << 63U;
-  for (const Shape& shape :
-       {Shape{3}, Shape{}, Shape{0}, Shape{half, 2}, Shape{half + 1, 2}, Shape{0, half, half}})
+  for (const TensorShape& shape : {TensorShape{3}, TensorShape{}, TensorShape{0}, TensorShape{half, 2},
+                                   TensorShape{half + 1, 2}, TensorShape{0, half, half}})
     CHECK(adding("c", shape) ==
           fmt::format("'tensors in memory': tensor 'c': expected as many numbers as shape "
                       "[{}] has, found 2",

@@ -34,7 +34,7 @@ std::string numbers(const std::string& file) {
     };
     if (name.starts_with("parameters/") || name.ends_with("_moment"))
       add(tensors.floats(name));
-    else if (name.starts_with("metrics/") || name == "position/reward_sum")
+    else if (name.starts_with("metrics/") || name == "position/reward_sum" || name == "baselines")
       add(tensors.doubles(name));
     else if (name == "adam/steps")
       add(tensors.uint64s(name));
@@ -45,7 +45,8 @@ std::string numbers(const std::string& file) {
 }
 
 std::vector<std::string> small_run(const std::string& out, const std::string& epochs = "3") {
-  return {"train", "--hidden", "6", "--epochs", epochs, "--optimizer", "adam", "--lr", "0.01", "--out", out};
+  return {"train",      "--hidden",     "6",     "--epochs", epochs, "--optimizer", "adam", "--lr", "0.01",
+          "--baseline", "running-mean", "--out", out};
 }
 
 }  // namespace

@@ -86,7 +86,7 @@ TEST_CASE("every method learns, and the metrics say so") {
        {"hnca", "reinforce", "backprop-tanh", "backprop-relu", "backprop-sigmoid"}) {
     const Network network = small(method);
     Training training(network, light, {.rate = 0.5, .batch = 10, .seed = 3});
-    run_epochs(training, 60);
+    run_epochs(training, 100);
     CAPTURE(method);
     CHECK(training.metrics().front().train_reward < 0.7);
     CHECK(training.metrics().back().train_reward > 0.85);
@@ -97,8 +97,11 @@ TEST_CASE("every method learns, and the metrics say so") {
 }
 
 TEST_CASE("a state taken anywhere goes on bit by bit") {
-  for (const std::string optimizer : {"sgd", "adam"}) {
-    const Network network = small();
+  for (const auto& [optimizer, baseline] : {std::pair<std::string, std::string>{"sgd", ""},
+                                            {"adam", ""},
+                                            {"sgd", "linear-critic"},
+                                            {"adam", "leave-one-out(samples=2)"}}) {
+    const Network network = make_network({.hidden = {8}, .baseline = baseline}, 16, 3);
     const TrainingOptions options{.rate = 0.05, .optimizer = optimizer, .batch = 16, .seed = 9};
     Training whole(network, light, options);
     run_epochs(whole, 3);
@@ -112,12 +115,38 @@ TEST_CASE("a state taken anywhere goes on bit by bit") {
       second.restore(first.state());
       run_epochs(second, 3);
       CHECK(second.state().parameters == whole.state().parameters);
+      CHECK(second.state().baselines == whole.state().baselines);
       for (std::size_t i = 0; i < 3; ++i) {
         CHECK(second.metrics()[i].train_reward == whole.metrics()[i].train_reward);
         CHECK(second.metrics()[i].test_accuracy_sampled == whole.metrics()[i].test_accuracy_sampled);
       }
     }
   }
+}
+
+TEST_CASE("baselines train, also where each image is drawn several times") {
+  for (const std::string baseline : {"none", "running-mean", "linear-critic", "leave-one-out(samples=3)"}) {
+    const Network network = make_network({.hidden = {8}, .baseline = baseline}, 16, 3);
+    Training training(network, light, {.rate = 0.3, .batch = 16, .seed = 2});
+    run_epochs(training, 100);
+    CAPTURE(baseline);
+    CHECK(training.metrics().back().train_reward <= 1);
+    CHECK(training.metrics().back().test_accuracy_sampled > 0.9);
+  }
+  CHECK(refusal([&] { make_network({.hidden = {8}, .baseline = "mean"}, 16, 3); }) ==
+        "error[unknown-baseline]: there is no baseline called 'mean'\n"
+        "  help: baseline one of: running-mean, leave-one-out, linear-critic, none");
+}
+
+TEST_CASE("a checkpoint of other baselines is refused") {
+  const Network network = small();
+  const Network with = make_network({.hidden = {8}, .baseline = "running-mean"}, 16, 3);
+  const TrainingOptions options{.batch = 16};
+  Training training(network, light, options), other(with, light, options);
+  CHECK(
+      refusal([&] { training.restore(other.state()); }) ==
+      "error[checkpoint-mismatch]: the checkpoint holds 2 numbers for baselines; this network's remember 0\n"
+      "  help: resume with the options of the run that wrote it");
 }
 
 TEST_CASE("threads change nothing but the time") {
@@ -134,7 +163,7 @@ TEST_CASE("a checkpoint brings everything back") {
   const RunDescription run{
       .data = "light",
       .data_checksum = checksum(light),
-      .network = {.hidden = {8}, .estimators = {"h1=reinforce"}},
+      .network = {.hidden = {8}, .estimators = {"h1=reinforce"}, .baseline = "running-mean(decay=0.5)"},
       .training = {.rate = 0.1, .optimizer = "adam", .batch = 16, .seed = 4, .test_passes = 2}};
   const Network network = make_network(run.network, 16, 3);
   Training training(network, light, run.training);
@@ -147,6 +176,7 @@ TEST_CASE("a checkpoint brings everything back") {
   CHECK(checkpoint.run().data_checksum == run.data_checksum);
   CHECK(checkpoint.run().network.hidden == run.network.hidden);
   CHECK(checkpoint.run().network.estimators == run.network.estimators);
+  CHECK(checkpoint.run().network.baseline == run.network.baseline);
   CHECK(checkpoint.run().training.rate == 0.1);
   CHECK(checkpoint.run().training.seed == 4);
   CHECK(checkpoint.run().training.instructions == training.model().plan().instructions);
