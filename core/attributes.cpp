@@ -58,12 +58,16 @@ const std::string* Attributes::find(std::string_view name) const {
   return found == entries_.end() ? nullptr : &found->second;
 }
 
+/// Longer than any sensible one; looking for repeated options takes time that grows with their square.
+constexpr std::size_t longest_expression = 4096;
+
 Expression parse_expression(std::string_view text) {
   const auto refuse_text = [&] [[noreturn]] {
     refuse({.code = "bad-expression",
             .message = fmt::format("'{}' is not a name with options", shortened(text)),
             .help = {"name, or name(option=value,option=value)"}});
   };
+  if (text.size() > longest_expression) refuse_text();
   const std::size_t bracket = text.find('(');
   Expression expression{std::string(trimmed(text.substr(0, bracket))), {}};
   if (expression.name.empty()) refuse_text();

@@ -21,6 +21,9 @@ struct BaselineView {
   const S* rewards = nullptr;  ///< one per sample
 };
 
+/// The most samples of one input that a baseline may want.
+inline constexpr int most_replicas = 1024;
+
 /// What a reward is compared with before it becomes a signal. It may depend on the inputs, on past batches
 /// and on the rewards of other samples, but never on the reward of the sample itself (docs/theory.md).
 ///   predict(view, state, out)   what to expect, one number per sample

@@ -38,4 +38,15 @@ decltype(auto) guarded_call(const Callback& callback, Call&& function) {
   }
 }
 
+/// The same where a text of what is called would take longer to make than the call: it is made if need be.
+template <class Subject, class Call>
+auto guarded_call(std::string_view code, const std::string* node, const Subject& subject, Call&& function) {
+  try {
+    return std::forward<Call>(function)();
+  } catch (...) {
+    const std::string text = subject();
+    return guarded_call({code, node, text}, []() -> decltype(function()) { throw; });
+  }
+}
+
 }  // namespace hindsight

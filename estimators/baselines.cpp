@@ -55,6 +55,10 @@ std::string LeaveOneOut::name() const {
     refuse_option(kind,
                   fmt::format("with {} samples of an input there is no other one to compare with", samples),
                   "LeaveOneOut{.samples = 4}");
+  if (samples > most_replicas)
+    refuse_option(
+        kind, fmt::format("{} samples of each input are too many; {} is the most", samples, most_replicas),
+        "LeaveOneOut{.samples = 4}");
   return samples == LeaveOneOut{}.samples ? std::string(kind) : fmt::format("{}(samples={})", kind, samples);
 }
 

@@ -96,8 +96,8 @@ class DotWriter {
   Attributes describe(RewardId reward) const {
     if (graph_.is_known(reward))
       refuse({.code = "cannot-write",
-              .node = graph_.name(reward),
-              .message = "it is a known reward, whose function no file could bring back",
+              .message = fmt::format("reward '{}' is known, and no file could bring its function back",
+                                     graph_.name(reward)),
               .help = {fmt::format("graph.reward(\"{}\", {{…}});   // a black box, in a graph to be written",
                                    graph_.name(reward))}});
     Attributes attributes;
@@ -110,10 +110,10 @@ class DotWriter {
   std::string name_of(const std::string& owner, const BaselineChoice& choice) const {
     const auto& chosen = choice.chosen();
     if (!chosen) return "none";
-    const auto names = catalogue_.baseline_names();
-    if (std::find(names.begin(), names.end(), parse_expression(chosen->name()).name) != names.end() &&
-        catalogue_.baseline(chosen->name()) == *chosen)
-      return chosen->name();
+    try {
+      if (catalogue_.baseline(chosen->name()) == *chosen) return chosen->name();
+    } catch (const Error&) {  // its name means nothing to the catalogue: said below
+    }
     refuse({.code = "cannot-write",
             .node = owner,
             .message = fmt::format(

@@ -10,6 +10,9 @@
 namespace hindsight {
 namespace {
 
+/// Edges that a search for open units passes, which takes some hundredths of a second.
+constexpr double most_walked = 2e6;
+
 std::size_t index(int i) { return static_cast<std::size_t>(i); }
 
 }  // namespace
@@ -54,7 +57,8 @@ bool EliminationPlanner::for_each_child(const UnitRef& unit, const Visit& visit)
   return true;
 }
 
-/// Breadth first: distances are shortest. False: there are too many edges.
+/// Breadth first: distances are shortest. False: there are too many edges, of which those that leave open
+/// units count for the cost and all for the time that planning takes.
 bool EliminationPlanner::explore(const UnitRef& unit, RewardId reward, int steps, double most_edges) {
   const std::vector<bool>& read = read_by(reward);
   seen_.resize(graph_.unit_count(), 0);
@@ -63,7 +67,7 @@ bool EliminationPlanner::explore(const UnitRef& unit, RewardId reward, int steps
   ++search_;
   vertices_.clear();
   vertices_.push_back({.unit = unit, .distance = 0, .is_open = true});
-  double edges = 0;
+  double from_open = 0, walked = 0;
   for (std::size_t next = 0; next < vertices_.size(); ++next) {
     const UnitRef from = vertices_[next].unit;
     const int distance = vertices_[next].distance;
@@ -81,7 +85,7 @@ bool EliminationPlanner::explore(const UnitRef& unit, RewardId reward, int steps
                                         graph_.shape(child.node).outcomes() > 1});
       }
       if (is_open) vertices_[slot_[at]].parents.push_back(static_cast<int>(next));
-      return ++edges <= most_edges;
+      return ++walked <= most_walked && (!is_open || ++from_open <= most_edges);
     });
     if (!all) return false;
   }
@@ -216,12 +220,10 @@ EliminationPlan EliminationPlanner::plan(const UnitRef& unit, RewardId reward, i
     plan.is_complete = false;
     return plan;
   };
-  // Every edge is part of a table with two entries or more.
+  // Nearly every such edge is part of a table with two entries or more.
   if (!explore(unit, reward, steps, 2 * limit)) {
-    for (const Vertex& vertex : vertices_)
-      if (vertex.is_open) plan.variables.push_back(vertex.unit);
-    plan.largest = plan.variables;
-    return give_up(2 * limit);
+    plan.is_explored = false;
+    return give_up(limit);
   }
   const bool sums_children = std::any_of(vertices_.begin(), vertices_.end(), [](const Vertex& vertex) {
     return vertex.distance == 1 && vertex.is_open;

@@ -33,6 +33,7 @@ struct EliminationPlan {
   double cost = 0;                 ///< operations per sample
   bool is_complete = true;   ///< false: the limit was passed; then the cost is a lower bound, and no more is
                              ///< known than the variables and `largest`
+  bool is_explored = true;   ///< false: there are too many edges to plan anything
   bool is_one_step = false;  ///< nothing is summed out: messages say the same
   std::vector<UnitRef> largest;  ///< the units that the largest table joins
 };

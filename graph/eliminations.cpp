@@ -5,6 +5,7 @@
 #include <map>
 #include <tuple>
 
+#include <hindsight/core/callback.hpp>
 #include <hindsight/core/elimination_kernels.hpp>
 
 namespace hindsight {
@@ -236,7 +237,9 @@ std::size_t Eliminations<S>::add(const EliminationPlan& plan) {
 
 template <class S>
 void Eliminations<S>::lower() {
-  for (Kind& kind : kinds_) kind.tables = kind.node->template factors<S>(std::move(kind.groups));
+  for (Kind& kind : kinds_)
+    guarded_call({"node-threw", nullptr, "the factors of a kind of node"},
+                 [&] { kind.tables = kind.node->template factors<S>(std::move(kind.groups)); });
 }
 
 template <class S>

@@ -50,8 +50,9 @@ void Executor<S>::backward(std::span<const RewardValues<S>> rewards, const Backw
   make_signals();
   send_messages();
   make_weights();
-  accumulate(options.continues);
   learn_baselines();
+  accumulate(options.continues);
+  run_.baselines_.swap(run_.learned_);
 }
 
 template <class S>
@@ -224,7 +225,7 @@ void Executor<S>::send_messages() {
 template <class S>
 void Executor<S>::eliminate(const Frame<S>& at, const Frame<S>& trial, int chunk, int worker) {
   const std::size_t per_thread = run_.elimination_tables_.size() / static_cast<std::size_t>(run_.threads_);
-  guarded_call({"node-threw", nullptr, "the forward of a block"}, [&] {
+  guarded_call({"node-threw", nullptr, "the forward or the factors of a block"}, [&] {
     plan_.eliminations.run(at, trial,
                            run_.eliminated_evidence_.data() + static_cast<std::size_t>(chunk) * chunk_samples,
                            run_.elimination_tables_.data() + static_cast<std::size_t>(worker) * per_thread);

@@ -10,7 +10,8 @@
 
 namespace hindsight {
 
-/// What an input is in every sample: samples × units.
+/// What an input is in every sample: samples × units; or in every row of samples, if baselines want several
+/// samples of each.
 template <class S>
 struct InputValues {
   NodeId node;
@@ -81,7 +82,7 @@ class Executor {
   void make_score_weights();
   /// From weights and slopes to the gradient.
   void accumulate(bool continues);
-  /// Once the batch was used.
+  /// From a batch whose signals are made, into a copy: what still fails later must teach nothing.
   void learn_baselines();
   /// log P(all outcomes of one sample).
   double log_probability(int sample) const;

@@ -64,15 +64,11 @@ double Executor<S>::ask(int reward, const Frame<S>& frame, int lane, int sample,
   const int given = sample / plan_.replicas;
   const int row = rows_.empty() ? given : rows_[static_cast<std::size_t>(given)];
   const std::string& name = plan_.rewards[static_cast<std::size_t>(reward)];
-  double value = 0;
-  try {
-    value = plan_.reward_plans[static_cast<std::size_t>(reward)].value(JointOutcome(source, row));
-  } catch (...) {  // only now is it worth a text
-    const std::string subject =
-        fmt::format("the function of reward '{}' in sample {}{}", name, sample, describe());
-    guarded_call({"reward-threw", node, subject}, [] { throw; });
-  }
-  if (!std::isfinite(value))
+  const double value = guarded_call(
+      "reward-threw", node,
+      [&] { return fmt::format("the function of reward '{}' in sample {}{}", name, sample, describe()); },
+      [&] { return plan_.reward_plans[static_cast<std::size_t>(reward)].value(JointOutcome(source, row)); });
+  if (!std::isfinite(static_cast<S>(value)))
     refuse({.code = "reward-not-finite",
             .node = node ? *node : std::string(),
             .message = fmt::format("reward '{}' is {} in sample {}{}", name, value, sample, describe()),
@@ -149,12 +145,9 @@ void Executor<S>::make_signals() {
     std::fill_n(signal.data(), run_.stride_, S(0));
     if (plan.baseline) {
       const auto state = std::span<const double>(run_.baselines_).subspan(plan.first_state, plan.state_size);
-      try {
-        plan.baseline->predict(view, state, signal);
-      } catch (...) {
-        const std::string subject = baseline_subject(plan);
-        guarded_call({"baseline-threw", nullptr, subject}, [] { throw; });
-      }
+      guarded_call(
+          "baseline-threw", nullptr, [&] { return baseline_subject(plan); },
+          [&] { plan.baseline->predict(view, state, signal); });
       for (std::size_t i = 0; i < samples; ++i)
         if (!std::isfinite(signal[i]))
           refuse({.code = "baseline-not-finite",
@@ -171,15 +164,13 @@ void Executor<S>::learn_baselines() {
   run_.learned_ = run_.baselines_;  // of the same size: nothing is allocated
   for (const SignalPlan& plan : plan_.signals) {
     if (!plan.baseline) continue;
-    try {
-      plan.baseline->learn(baseline_view(plan.reward),
-                           std::span(run_.learned_).subspan(plan.first_state, plan.state_size));
-    } catch (...) {
-      const std::string subject = baseline_subject(plan);
-      guarded_call({"baseline-threw", nullptr, subject}, [] { throw; });
-    }
+    guarded_call(
+        "baseline-threw", nullptr, [&] { return baseline_subject(plan); },
+        [&] {
+          plan.baseline->learn(baseline_view(plan.reward),
+                               std::span(run_.learned_).subspan(plan.first_state, plan.state_size));
+        });
   }
-  run_.baselines_.swap(run_.learned_);
 }
 
 template void Executor<float>::ask_known_rewards();

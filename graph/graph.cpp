@@ -159,12 +159,12 @@ RewardId Graph::reward(std::string name, std::vector<NodeId> reads) {
 }
 
 void Graph::estimate_with(NodeId node, EstimatorChoice estimator) {
-  check_creditable(node);
+  check_creditable(node, "estimator");
   nodes_[static_cast<std::size_t>(node.index)].choice = std::move(estimator);
 }
 
 void Graph::estimate_with(NodeId node, RewardId reward, EstimatorChoice estimator) {
-  check_creditable(node);
+  check_creditable(node, "estimator");
   at(reward);
   choices_.insert_or_assign({node, reward}, std::move(estimator));
 }
@@ -181,12 +181,12 @@ void Graph::baseline(RewardId reward, BaselineChoice baseline) {
 }
 
 void Graph::baseline(NodeId node, BaselineChoice baseline) {
-  check_creditable(node);
+  check_creditable(node, "baseline");
   nodes_[static_cast<std::size_t>(node.index)].baseline = std::move(baseline);
 }
 
 void Graph::baseline(NodeId node, RewardId reward, BaselineChoice baseline) {
-  check_creditable(node);
+  check_creditable(node, "baseline");
   at(reward);
   baselines_.insert_or_assign({node, reward}, std::move(baseline));
 }
@@ -295,18 +295,18 @@ void Graph::check_slopes(const std::string& name, const AnyNode& node,
                "give its type a const backpropagate(theta, reading, weights, out); docs/write_a_node.md"}});
 }
 
-void Graph::check_creditable(NodeId node) const {
+void Graph::check_creditable(NodeId node, std::string_view what) const {
   if (is_deterministic(node))
-    refuse(
-        {.code = "no-estimator-here",
-         .node = name(node),
-         .message = "it is deterministic: it learns from the slopes of its children and takes no estimator",
-         .help = {"choose estimators for the stochastic nodes that read it"}});
+    refuse({.code = "no-estimator-here",
+            .node = name(node),
+            .message = fmt::format(
+                "it is deterministic: it learns from the slopes of its children and takes no {}", what),
+            .help = {fmt::format("choose {}s for the stochastic nodes that read it", what)}});
   if (is_input(node))
     refuse({.code = "input-has-no-estimator",
             .node = name(node),
-            .message = "it is an input: it is given, not learned, and takes no estimator",
-            .help = {"choose estimators for the nodes that graph.add(…) made"}});
+            .message = fmt::format("it is an input: it is given, not learned, and takes no {}", what),
+            .help = {fmt::format("choose {}s for the nodes that graph.add(…) made", what)}});
 }
 
 std::vector<Graph::Parent> Graph::resolve(const std::string& name, const AnyNode& node,

@@ -138,7 +138,8 @@ class Graph {
   void check_name(const std::string& name) const;
   void check_units(const std::string& name, int units) const;
   void check_slopes(const std::string& name, const AnyNode& node, std::span<const Parent> parents) const;
-  void check_creditable(NodeId node) const;
+  /// `what` it would take: "estimator" or "baseline".
+  void check_creditable(NodeId node, std::string_view what) const;
   std::vector<Parent> resolve(const std::string& name, const AnyNode& node,
                               const std::vector<Edge>& edges) const;
 

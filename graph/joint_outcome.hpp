@@ -21,7 +21,8 @@ class JointOutcome {
 
   /// Of a stochastic node.
   Outcome operator()(NodeId node, int unit = 0) const { return source_.outcome(node, unit); }
-  /// Of an input or a deterministic node.
+  /// Of an input or a deterministic node. The oracle asks black boxes before anything is computed: there
+  /// only inputs have values.
   double value(NodeId node, int unit = 0) const { return source_.value(node, unit); }
   /// Which row of the inputs it goes with.
   int input_row() const { return input_row_; }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <stdexcept>
 
 #include <fmt/format.h>
@@ -29,7 +30,6 @@ class Odometer {
       outcomes.emplace_back(plan.is_stochastic(n) ? static_cast<std::size_t>(shape.units) : 0, 0);
       if (plan.is_stochastic(n)) states *= std::pow(shape.outcomes(), shape.units);
     }
-    outcomes_.assign(static_cast<std::size_t>(plan.replicas), outcomes);
     states = std::pow(states, plan.replicas) * rows_;
     if (states > static_cast<double>(most_states))
       refuse({.code = "too-many-states",
@@ -38,6 +38,7 @@ class Odometer {
                   std::isinf(states) ? "more than 1e308" : fmt::format("{:.4g}", states), most_states),
               .help = {"enumerate(model, inputs, rewards, {.most_states = …})   // or a smaller graph"}});
     states_ = static_cast<std::size_t>(states);
+    outcomes_.assign(static_cast<std::size_t>(plan.replicas), std::move(outcomes));
   }
 
   std::size_t states() const { return states_; }
@@ -209,7 +210,8 @@ class Batch {
 template <class S>
 void check_inputs(const BasicModel<S>& model, std::span<const InputValues<S>> inputs) {
   const std::ptrdiff_t rows = inputs.empty() ? 1 : std::max<std::ptrdiff_t>(inputs.front().values.rows(), 1);
-  BasicWorkspace<S> run = model.workspace(static_cast<int>(rows) * model.plan().replicas);
+  BasicWorkspace<S> run = model.workspace(static_cast<int>(
+      std::min<std::ptrdiff_t>(rows * model.plan().replicas, std::numeric_limits<int>::max())));
   Executor<S>(model.plan(), model.parameters(), run).load_inputs(inputs);
 }
 

@@ -66,21 +66,4 @@ Diagnostic explain_pathwise_mix(const Graph& graph, const Contraction& contracti
   return diagnostic;
 }
 
-bool has_baseline_of_its_own(const Graph& graph, NodeId node, RewardId reward) {
-  return (graph.chosen_baseline(node) || graph.chosen_baseline(node, reward)) &&
-         graph.baseline_of(node, reward).chosen();
-}
-
-Diagnostic explain_unused_baseline(const Graph& graph, NodeId node, RewardId reward,
-                                   const AnyEstimator& estimator) {
-  const std::string& name = graph.name(node);
-  return {.message = fmt::format(
-              "its baseline {} for reward '{}' is not used: {} is made of the slopes of its "
-              "children, and the baselines in those are theirs",
-              graph.baseline_of(node, reward).chosen()->name(), graph.name(reward), estimator.name()),
-          .help = {graph.chosen_baseline(node, reward)
-                       ? fmt::format("graph.baseline({}, {}, NoBaseline{{}});", name, graph.name(reward))
-                       : fmt::format("graph.baseline({}, NoBaseline{{}});", name)}};
-}
-
 }  // namespace hindsight

@@ -23,9 +23,4 @@ bool mixes_pathwise(std::span<const Assignment> of_node);
 Diagnostic explain_pathwise_mix(const Graph& graph, const Contraction& contraction,
                                 std::span<const Assignment> of_node);
 
-/// A baseline was chosen for this very node: an estimator that is made of slopes has no use for it.
-bool has_baseline_of_its_own(const Graph& graph, NodeId node, RewardId reward);
-Diagnostic explain_unused_baseline(const Graph& graph, NodeId node, RewardId reward,
-                                   const AnyEstimator& estimator);
-
 }  // namespace hindsight

@@ -11,9 +11,9 @@
 
 namespace hindsight {
 
-double reevaluation_cost(const Graph& graph, NodeId node, const Downstream& below) {
+double reevaluation_cost(const Graph& graph, NodeId node, const Downstream& below, const Facts& known) {
   double each = 0;
-  if (!below.children.empty())
+  if (!below.children.empty() || (known.known && known.reads_directly))
     for (const auto* nodes : {&below.functions, &below.children})
       for (const NodeId at : *nodes) each += static_cast<double>(graph.shape(at).parameter_count());
   const Shape& shape = graph.shape(node);

@@ -11,8 +11,9 @@
 
 namespace hindsight {
 
-/// Multiplications per sample that telling the node by re-evaluation takes; 0 where messages do.
-double reevaluation_cost(const Graph& graph, NodeId node, const Downstream& below);
+/// Multiplications per sample that telling the node by re-evaluation takes; 0 where messages do. Asking a
+/// known reward that reads the node is no message.
+double reevaluation_cost(const Graph& graph, NodeId node, const Downstream& below, const Facts& known);
 
 /// Evidence for a node whose children are reached through deterministic nodes: for every unit and every other
 /// outcome of it, what follows from that outcome is computed anew, all routes at once, and each child counts

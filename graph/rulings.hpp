@@ -3,6 +3,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <hindsight/core/catalogue.hpp>
 #include <hindsight/core/report.hpp>
@@ -11,6 +12,9 @@
 #include <hindsight/graph/validator.hpp>
 
 namespace hindsight {
+
+/// What is wrong with the limits themselves.
+std::vector<Diagnostic> check_limits(const ValidateOptions& options);
 
 /// What the catalogue says of one node and one reward.
 struct Ruling {
@@ -39,10 +43,11 @@ class Rulings {
  private:
   /// Whatever summing out may cost.
   Verdict consult(const AnyEstimator& estimator, NodeId node, const Facts& known) const;
-  bool is_within_limit(NodeId node) const;
-  Verdict over_limit(NodeId node) const;
+  bool is_within_limit(NodeId node, const Facts& known) const;
+  Verdict over_limit(NodeId node, const Facts& known) const;
   /// The cost of summing out, if it passes the limit: exact as far as that can be worked out in no time.
   std::optional<EliminationPlan> over_elimination_limit(int steps, NodeId node, RewardId reward);
+  int most_steps(int fewer_than, NodeId node, RewardId reward);
   Verdict refuse_elimination(const EliminationPlan& plan, int steps, NodeId node, RewardId reward,
                              const Facts& known);
   Ruling rule(NodeId node, RewardId reward, const Facts& known);

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <hindsight/graph/baseline_rules.hpp>
 #include <hindsight/graph/pathwise_rules.hpp>
 #include <hindsight/graph/reevaluation.hpp>
 #include <hindsight/graph/rulings.hpp>
@@ -42,6 +43,7 @@ class Examiner {
            .help = {"graph.add(\"a\", Bernoulli{}, {});"}});
       return std::move(result_);
     }
+    for (Diagnostic& wrong : check_limits(options_)) add(std::move(wrong));
     if (graph_.reward_count() == 0)
       add({.code = "no-reward",
            .message = "the graph has no reward, so there is nothing to learn from",
@@ -235,27 +237,13 @@ class Examiner {
             [&] { return explain_unused_baseline(graph_, node, reward, *chosen); });
       if (baseline) {
         credit.baseline = baseline->name();
-        check_replicas(node, *baseline);
+        if (auto wrong = samples_of_inputs_.check(graph_, node, reward, *baseline))
+          add({.code = "replicas-differ", .node = node}, [&] { return std::move(*wrong); });
       }
       result_.assignments.push_back({node, reward, *chosen, baseline});
       judge(node, reward, known, credit, *chosen);
     }
     return result_.report.credits.emplace_back(std::move(credit));
-  }
-
-  /// One workspace can hold each input only so many times.
-  void check_replicas(NodeId node, const AnyBaseline& baseline) {
-    if (baseline.replicas() == 1) return;
-    if (!replicating_) replicating_ = baseline;
-    if (replicating_->replicas() == baseline.replicas()) return;
-    add({.code = "replicas-differ", .node = node}, [&] {
-      return Diagnostic{
-          .message = fmt::format("its baseline {} wants {} samples of each input, and {} of another node {}",
-                                 baseline.name(), baseline.replicas(), replicating_->name(),
-                                 replicating_->replicas()),
-          .help = {fmt::format("graph.baseline({}, LeaveOneOut{{.samples = {}}});", graph_.name(node),
-                               replicating_->replicas())}};
-    });
   }
 
   void refuse_auto(NodeId node, RewardId reward) {
@@ -294,7 +282,7 @@ class Examiner {
             diagnostic.witness = {route_names(contraction_.route_to_reward(node, reward), reward)};
           else if (no_slopes && !known.children_have_slopes)
             diagnostic.witness = {{graph_.name(node), graph_.name(child_without_slopes(graph_, node))}};
-          const double cost = reevaluation_cost(graph_, node, contraction_.below_functions(node));
+          const double cost = reevaluation_cost(graph_, node, contraction_.below_functions(node), known);
           const auto raised =
               verdict.reason == Reason::cost ? rulings_.raise_limit(chosen, node, reward) : std::nullopt;
           if (raised)
@@ -371,8 +359,8 @@ class Examiner {
   Rulings rulings_;
   const std::vector<bool> have_slopes_;  ///< per node: of all its children
   std::optional<WitnessSearch> witnesses_;
-  std::optional<AnyBaseline> replicating_;  ///< the first baseline that wants several samples of each input
-  bool is_violation_reported_ = false;      ///< of the node that is being examined
+  SamplesOfInputs samples_of_inputs_;
+  bool is_violation_reported_ = false;  ///< of the node that is being examined
   std::map<std::pair<Severity, std::string_view>, Said> said_;
   std::vector<std::vector<bool>> upstream_, read_directly_;  ///< per reward and node
   Examination result_;

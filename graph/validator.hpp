@@ -18,6 +18,9 @@ struct ValidateOptions {
   double elimination_limit = 1e5;
 };
 
+/// The largest elimination_limit: tables beyond it fit into no memory.
+inline constexpr double largest_limit = 1e9;
+
 /// Everything there is to say about a graph before it runs. Never throws for what the graph contains.
 Report validate(const Graph&, const Catalogue&, const ValidateOptions& = {});
 

@@ -5,6 +5,8 @@
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
+#include <cmath>
+#include <limits>
 
 #include <hindsight/hindsight.hpp>
 
@@ -231,4 +233,49 @@ TEST_CASE("many refusals for cost are told in few words") {
   CHECK(report.count("inadmissible-estimator") == 100);
   CHECK(report.credits.at(99 * 3).verdict.why ==
         "summing units out takes more operations per sample than the limit of 3");
+}
+
+TEST_CASE("limits that cannot be kept to are refused") {
+  Graph graph;
+  const NodeId a = graph.add("a", Bernoulli{}, {});
+  graph.reward("r", {a});
+  const auto said = [&](const CompileOptions& options) { return refusal([&] { compile(graph, options); }); };
+  CHECK(said({.elimination_limit = std::numeric_limits<double>::infinity()})
+            .find("error[limit]: an elimination_limit of inf cannot be kept to; it lies from 0 to 1e+09\n"
+                  "  help: compile(graph, {.elimination_limit = 100000});") != std::string::npos);
+  CHECK(said({.elimination_limit = std::nan("")}).find("error[limit]") != std::string::npos);
+  CHECK(said({.reevaluation_limit = std::nan("")})
+            .find("error[limit]: a reevaluation_limit of nan cannot be kept to; it is 0 or more\n"
+                  "  help: compile(graph, {.reevaluation_limit = 1e+07});") != std::string::npos);
+}
+
+//  a ─→ b(500) ─→ c(500) ─→ d, and the reward reads b, c and d: nothing is left to sum out
+TEST_CASE("what lies behind known units costs nothing") {
+  Graph graph;
+  const NodeId a = graph.add("a", Bernoulli{}, {});
+  const NodeId b = graph.add("b", Bernoulli{.units = 500}, {a});
+  const NodeId c = graph.add("c", Bernoulli{.units = 500}, {b});
+  const NodeId d = graph.add("d", Bernoulli{}, {c});
+  graph.reward("r", {b, c, d});
+  graph.estimate_with(a, HindsightCredit{});
+  CHECK(validate(graph).admissible());
+}
+
+//  chain of 3000, the reward reads the last
+TEST_CASE("how many steps fit is found quickly, however long the chain") {
+  Graph graph;
+  std::vector<Edge> last;
+  for (int i = 0; i < 3000; ++i) last = {graph.add("n" + std::to_string(i), Bernoulli{}, last)};
+  graph.reward("r", {last.front().parent});
+  graph.estimate_with(NodeId{0}, HindsightCredit{});
+  const std::string said = refusal([&] { compile(graph, {.elimination_limit = 5000}); });
+  CAPTURE(said);
+  CHECK(said.find("steps fit") != std::string::npos);
+  const auto at = said.find("graph.estimate_with(n0, Hnca{.steps = ");
+  REQUIRE(at != std::string::npos);
+  const int steps = std::stoi(said.substr(at + 38));
+  graph.estimate_with(NodeId{0}, Hnca{.steps = steps});
+  CHECK(validate(graph, {.elimination_limit = 5000}).admissible());
+  graph.estimate_with(NodeId{0}, Hnca{.steps = steps + 1});
+  CHECK_FALSE(validate(graph, {.elimination_limit = 5000}).admissible());
 }

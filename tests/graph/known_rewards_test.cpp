@@ -5,6 +5,7 @@
 
 #include <doctest/doctest.h>
 
+#include "support/custom_nodes.hpp"
 #include "support/larger_error.hpp"
 #include "support/random_graphs.hpp"
 #include "support/refusal.hpp"
@@ -192,9 +193,36 @@ TEST_CASE("a known reward is neither given nor left out, and has a function") {
         "error[known-reward-given]: reward 'r' is known: it is worked out, not given\n"
         "  help: run.rewards(r)   // what it was, after model.backward(run, …)");
   CHECK(refusal([&] { to_dot(graph); }) ==
-        "error[cannot-write]: node 'r': it is a known reward, whose function no file could bring back\n"
+        "error[cannot-write]: reward 'r' is known, and no file could bring its function back\n"
         "  help: graph.reward(\"r\", {…});   // a black box, in a graph to be written");
   CHECK(refusal([&] { run.rewards({3}); }) ==
         "error[unknown-reward]: reward number 3 does not exist; the model has 1\n"
         "  help: use the RewardId that graph.reward(…) returned");
+}
+
+//  a(100) ─→ t(100) ─→ r, known      each of 100 units would compute all of t anew
+TEST_CASE("asking a known reward through deterministic nodes counts against the limit") {
+  Graph graph;
+  const NodeId a = graph.add("a", Bernoulli{.units = 100}, {});
+  const NodeId t = graph.add("t", Tanh{100}, {a});
+  const NodeId y = graph.add("y", Bernoulli{}, {t});
+  const NodeId p = graph.add("p", FeatureProduct{}, {a});
+  graph.reward("r", {p, y}, [=](const JointOutcome& at) { return at.value(p) + at(y); });
+  const auto estimator = [&](double limit) {
+    return validate(graph, {.reevaluation_limit = limit}).credits.front().estimator;
+  };
+  CHECK(estimator(1e7) == "hnca");
+  CHECK(estimator(1e5) == "reinforce");
+}
+
+TEST_CASE("a known reward that float cannot hold is refused as such") {
+  Graph graph;
+  const NodeId a = graph.add("a", Bernoulli{}, {});
+  graph.reward("r", {a}, [=](const JointOutcome& at) { return at(a) == 1 ? 1e300 : 1e300; });
+  const Model model = compile(graph);
+  Workspace run = model.workspace(1);
+  model.forward(run, {});
+  CHECK(refusal([&] {
+          model.backward(run, {});
+        }).starts_with("error[reward-not-finite]: reward 'r' is 1e+300"));
 }

@@ -4,6 +4,9 @@
 #include <vector>
 
 #include <doctest/doctest.h>
+#include <algorithm>
+#include <span>
+#include <stdexcept>
 
 #include <hindsight/hindsight.hpp>
 
@@ -130,4 +133,39 @@ TEST_CASE("a step along a gradient of another size is refused") {
   help: sgd.step(model.parameters(), run.gradient());   // of one and the same model)");
   sgd.step(chain.model.parameters(), chain.run.gradient());
   chain.check_runs();
+}
+
+namespace {
+
+/// Predicts nothing and cannot learn.
+struct Stubborn {
+  std::string name() const { return "stubborn"; }
+  int replicas() const { return 1; }
+  std::size_t state_size(std::size_t) const { return 1; }
+  template <class S>
+  void predict(const BaselineView<S>&, std::span<const double>, std::span<S> out) const {
+    std::fill(out.begin(), out.end(), S(0));
+  }
+  template <class S>
+  void learn(const BaselineView<S>&, std::span<double> state) const {
+    state[0] = 1;
+    throw std::runtime_error("never");
+  }
+  bool operator==(const Stubborn&) const = default;
+};
+
+}  // namespace
+
+TEST_CASE("a baseline that cannot learn leaves gradient and memory as they were") {
+  Graph graph;
+  const NodeId a = graph.add("a", Bernoulli{}, {});
+  const RewardId r = graph.reward("r", {a});
+  graph.baseline(r, Stubborn{});
+  const Model model = compile(graph);
+  Workspace run = model.workspace(1);
+  const std::vector<float> one{1};
+  model.forward(run, {});
+  CHECK_THROWS_AS(model.backward(run, {{r, one}}, {.of = 2, .continues = true}), Error);
+  CHECK(run.gradient()[0] == 0);
+  CHECK(run.baselines()[0] == 0);
 }
