@@ -266,7 +266,8 @@ TEST_CASE_TEMPLATE("dense, sparse and fused blocks pass slopes back as the liter
     INFO("by ", std::string(name(set)));
     for (const auto& [node, through] : net.chosen)
       for (const int sample : {0, 63, 64, 69}) {
-        INFO(net.graph.name(node), ", sample ", sample);
+        const std::string of = net.graph.name(node);  // clang does not let INFO capture a binding
+        INFO(of, ", sample ", sample);
         CHECK(error_at(net.graph, run, objective, node, through, sample) < tolerance<S>);
       }
     for (std::size_t i = 0; i < run.gradient().size(); i += 97)
@@ -275,7 +276,8 @@ TEST_CASE_TEMPLATE("dense, sparse and fused blocks pass slopes back as the liter
     for (const auto& [node, through] : net.chosen) {
       double most = 0;
       for (int i = 0; i < samples; ++i) most = std::max(most, largest_weight(run, node, i));
-      INFO(net.graph.name(node));
+      const std::string of = net.graph.name(node);
+      INFO(of);
       CHECK(most > 1e-2);
     }
   }
