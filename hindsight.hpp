@@ -14,6 +14,7 @@
 #include <hindsight/estimators/hnca.hpp>
 #include <hindsight/estimators/reinforce.hpp>
 #include <hindsight/estimators/straight_through.hpp>
+#include <hindsight/graph/choices.hpp>
 #include <hindsight/graph/graph.hpp>
 #include <hindsight/graph/graph_file.hpp>
 #include <hindsight/graph/model.hpp>
@@ -47,6 +48,11 @@ inline Catalogue standard_catalogue() {
 
 inline Report validate(const Graph& graph, const ValidateOptions& options = {}) {
   return validate(graph, standard_catalogue(), options);
+}
+
+inline void estimate_with_first(Graph& graph, std::span<const AnyEstimator> estimators,
+                                const ValidateOptions& options = {}) {
+  estimate_with_first(graph, estimators, standard_catalogue(), options);
 }
 
 inline Graph parse_graph(std::string_view text, GraphFormat format, const std::string& name = "graph") {

@@ -162,12 +162,6 @@ void choose_estimator(Network& network, const std::string& node, const std::stri
   estimate_everywhere(network.graph, *found, *offered);
 }
 
-void estimate_everywhere(Graph& graph, NodeId node, const EstimatorChoice& estimator) {
-  graph.estimate_with(node, estimator);
-  for (int i = 0; i < graph.reward_count(); ++i)
-    if (graph.has_own_choice(node, {i})) graph.estimate_with(node, {i}, estimator);
-}
-
 void use_reinforce(Network& network) {
   for (int i = 0; i < network.graph.node_count(); ++i)
     if (network.graph.is_stochastic({i})) estimate_everywhere(network.graph, {i}, Reinforce{});

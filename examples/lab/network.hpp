@@ -42,9 +42,6 @@ TopologyParts image_parts(const NetworkOptions& options, int features, int class
 /// Gives a node, called by its name, an estimator, called by its name in reports.
 void choose_estimator(Network& network, const std::string& node, const std::string& estimator);
 
-/// For all rewards, those with a choice of their own too.
-void estimate_everywhere(Graph& graph, NodeId node, const EstimatorChoice& estimator);
-
 /// All stochastic nodes by REINFORCE.
 void use_reinforce(Network& network);
 

@@ -1,0 +1,86 @@
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include "support/random_graphs.hpp"
+
+using namespace hindsight;
+using namespace hindsight::testing;
+
+namespace {
+
+const AnyEstimator relaxed = Hnca{.assumption = Assumption::relaxed};
+
+std::string estimator_of(const Report& report, std::string_view node, std::string_view reward) {
+  for (const Credit& credit : report.credits)
+    if (credit.node == node && credit.reward == reward) return credit.estimator;
+  return "none";
+}
+
+}  // namespace
+
+TEST_CASE("every credit takes the first estimator of a list that it admits") {
+  //  x ─→ a ─→ b ─→ c     a violates Assumption 1; `both` reads b and c, `last` only c
+  //       └────────↗
+  Graph graph;
+  const NodeId x = graph.input("x", 2);
+  const NodeId a = graph.add("a", Bernoulli{}, {x});
+  const NodeId b = graph.add("b", Bernoulli{}, {a});
+  const NodeId c = graph.add("c", Bernoulli{}, {a, b});
+  const RewardId both = graph.reward("both", {b, c});
+  graph.reward("last", {c});
+  graph.estimate_with(a, both, Reinforce{});  // is forgotten
+
+  estimate_with_first(graph, std::vector<AnyEstimator>{StraightThrough{}, Hnca{}, relaxed});
+  const Report report = validate(graph);
+  CHECK(report.admissible());
+  CHECK(estimator_of(report, "a", "both") == "straight-through");
+  CHECK(estimator_of(report, "a", "last") == "straight-through");
+  // A reward reads b: straight-through serves all its rewards or none, HNCA each by itself.
+  CHECK(estimator_of(report, "b", "both") == "reinforce");
+  CHECK(estimator_of(report, "b", "last") == "hnca");
+  CHECK(estimator_of(report, "c", "both") == "reinforce");
+  CHECK(estimator_of(report, "c", "last") == "reinforce");
+
+  estimate_with_first(graph, std::vector<AnyEstimator>{Hnca{}, relaxed});
+  CHECK(estimator_of(validate(graph), "a", "both") == relaxed.name());
+  CHECK(graph.choice(b).chosen() == AnyEstimator(Hnca{}));
+  CHECK_FALSE(graph.choice(c).chosen());
+}
+
+TEST_CASE("whatever graph, a list that ends with REINFORCE leaves nothing inadmissible and nothing to Auto") {
+  const std::vector<AnyEstimator> list{HindsightCredit{}, Hnca{.steps = 2}, relaxed, Reinforce{}};
+  for (std::uint64_t seed = 0; seed < 100; ++seed) {
+    RandomGraph random = random_graph(seed, {.functions = seed % 2 == 0, .known = seed % 3 == 0});
+    choose_estimators(random, seed);
+    estimate_with_first(random.graph, list);
+    const Report report = validate(random.graph);
+    CAPTURE(seed);
+    CAPTURE(to_string(report));
+    CHECK(report.admissible());
+    for (const Credit& credit : report.credits) {
+      // None before the one taken is admissible.
+      CHECK_FALSE(credit.automatic);
+      for (const AnyEstimator& estimator : list) {
+        if (credit.estimator == estimator.name()) break;
+        for (const Opinion& opinion : credit.opinions)
+          if (opinion.estimator == estimator.name()) CHECK_FALSE(opinion.verdict.admissible);
+      }
+    }
+  }
+}
+
+TEST_CASE("one baseline for all replaces those of nodes and pairs") {
+  Graph graph;
+  const NodeId a = graph.add("a", Bernoulli{}, {});
+  const NodeId b = graph.add("b", Bernoulli{}, {a});
+  const RewardId r = graph.reward("r", {b}), s = graph.reward("s", {b});
+  graph.baseline(a, RunningMean{});
+  graph.baseline(b, s, LeaveOneOut{});
+  compare_everywhere(graph, LinearCritic{});
+  for (const NodeId node : {a, b})
+    for (const RewardId reward : {r, s})
+      CHECK(graph.baseline_of(node, reward).chosen() == AnyBaseline(LinearCritic{}));
+  compare_everywhere(graph, NoBaseline{});
+  CHECK_FALSE(graph.baseline_of(a, s).chosen());
+}
