@@ -17,6 +17,7 @@
 #include <hindsight/graph/choices.hpp>
 #include <hindsight/graph/graph.hpp>
 #include <hindsight/graph/graph_file.hpp>
+#include <hindsight/graph/microscope.hpp>
 #include <hindsight/graph/model.hpp>
 #include <hindsight/graph/oracle.hpp>
 #include <hindsight/graph/reduction.hpp>
@@ -53,6 +54,11 @@ inline Report validate(const Graph& graph, const ValidateOptions& options = {}) 
 inline void estimate_with_first(Graph& graph, std::span<const AnyEstimator> estimators,
                                 const ValidateOptions& options = {}) {
   estimate_with_first(graph, estimators, standard_catalogue(), options);
+}
+
+inline Comparison compare_estimators(const Graph& graph, std::span<const float> parameters, const Task& task,
+                                     const MicroscopeOptions& options) {
+  return compare_estimators(graph, standard_catalogue(), parameters, task, options);
 }
 
 inline Graph parse_graph(std::string_view text, GraphFormat format, const std::string& name = "graph") {

@@ -7,7 +7,7 @@
 namespace hindsight {
 
 /// What a random number is for; numbers for different purposes never coincide.
-enum class Purpose : std::uint32_t { sampling = 0, initialisation = 1, pattern = 2, topology = 3 };
+enum class Purpose : std::uint32_t { sampling = 0, initialisation = 1, pattern = 2, topology = 3, rows = 4 };
 
 /// Where a workspace stands in its random stream. The numbers a forward pass draws depend on the seed, on
 /// this and on nothing else.

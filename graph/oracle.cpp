@@ -14,6 +14,17 @@ namespace {
 
 constexpr std::size_t states_per_batch = 256;
 
+/// Joint outcomes times rows.
+template <class S>
+double count(const Plan<S>& plan, std::ptrdiff_t rows) {
+  double states = 1;
+  for (std::size_t n = 0; n < plan.placements.size(); ++n) {
+    const Shape& shape = plan.placements[n].shape;
+    if (plan.is_stochastic(n)) states *= std::pow(shape.outcomes(), shape.units);
+  }
+  return std::pow(states, plan.replicas) * static_cast<double>(rows);
+}
+
 /// Counts through all joint outcomes and input rows, the last unit of the last node of the last sample
 /// fastest.
 template <class S>
@@ -23,14 +34,12 @@ class Odometer {
 
   Odometer(const Plan<S>& plan, std::span<const InputValues<S>> inputs, std::size_t most_states)
       : plan_(plan), rows_(inputs.empty() ? 1 : static_cast<int>(inputs.front().values.rows())) {
-    double states = 1;
     Outcomes outcomes;
     for (std::size_t n = 0; n < plan.placements.size(); ++n) {
       const Shape& shape = plan.placements[n].shape;
       outcomes.emplace_back(plan.is_stochastic(n) ? static_cast<std::size_t>(shape.units) : 0, 0);
-      if (plan.is_stochastic(n)) states *= std::pow(shape.outcomes(), shape.units);
     }
-    states = std::pow(states, plan.replicas) * rows_;
+    const double states = count(plan, rows_);
     if (states > static_cast<double>(most_states))
       refuse({.code = "too-many-states",
               .message = fmt::format(
@@ -223,6 +232,11 @@ void add(std::vector<double>& sum, std::span<const S> part) {
 }  // namespace
 
 template <class S>
+double count_states(const BasicModel<S>& model, std::ptrdiff_t rows) {
+  return count(model.plan(), rows);
+}
+
+template <class S>
 void for_each_state(const BasicModel<S>& model, std::type_identity_t<std::span<const InputValues<S>>> inputs,
                     std::span<const RewardFunction> rewards,
                     const std::type_identity_t<std::function<void(const State<S>&)>>& visit,
@@ -289,6 +303,8 @@ Enumeration enumerate(const BasicModel<S>& model,
   return result;
 }
 
+template double count_states<float>(const BasicModel<float>&, std::ptrdiff_t);
+template double count_states<double>(const BasicModel<double>&, std::ptrdiff_t);
 template Enumeration enumerate<float>(const BasicModel<float>&, std::span<const InputValues<float>>,
                                       std::span<const RewardFunction>, const EnumerateOptions&);
 template Enumeration enumerate<double>(const BasicModel<double>&, std::span<const InputValues<double>>,

@@ -34,6 +34,10 @@ struct Enumeration {
   std::vector<double> variance;  ///< of that gradient, per parameter; empty if not asked for
 };
 
+/// How many states enumeration would visit, for so many rows of the inputs.
+template <class S>
+double count_states(const BasicModel<S>& model, std::ptrdiff_t rows);
+
 /// Judges a model by summing over everything that could happen, with the code that `forward` and `backward`
 /// run. Refuses a model with more states than the limit, naming the count.
 template <class S>

@@ -44,6 +44,9 @@ class BasicWorkspace {
   /// Samples × units·outcomes: log P(children | outcome) - log P(children | sampled outcome). Zero where no
   /// estimator asked for it; what more steps of hindsight say is not in it.
   MatrixView<const S> evidence(NodeId node) const;
+  /// The same as the estimator for that reward saw it: after several steps of hindsight, P of all that it
+  /// knows.
+  MatrixView<const S> evidence(NodeId node, RewardId reward) const;
   /// Samples × units·outcomes: what the estimators made of the rewards, times the sample's share of the mean.
   MatrixView<const S> weights(NodeId node) const;
 
