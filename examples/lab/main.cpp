@@ -114,7 +114,9 @@ Command add_train(CLI::App& app) {
                                     fmt::format("a topology instead, e.g. small-world:units=200; one of {}",
                                                 fmt::join(topology_names(), ", "))));
   CLI::Option* const method = describes(command->add_option(
-      "--method", run.network.method, fmt::format("one of {}", fmt::join(method_names(), ", "))));
+      "--method", run.network.method,
+      fmt::format("one of {}, or any estimator, each perhaps with a baseline: \"reinforce + running-mean\"",
+                  fmt::join(method_names(), ", "))));
   describes(
       command->add_option("--estimator", run.network.estimators,
                           "another estimator for one node, e.g. h1=reinforce; may be given several times"))
