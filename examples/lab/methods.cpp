@@ -140,6 +140,11 @@ void credit_with(Graph& graph, const CreditMethod& method) {
   estimate_with_first(graph, std::span(preferred).first(method.estimator == relaxed_hnca() ? 1 : 2));
 }
 
+bool is_inadmissible_method(const Error& problem) {
+  const auto& said = problem.report().diagnostics;
+  return !said.empty() && said.front().code == "method-inadmissible";
+}
+
 std::string canonical_method(std::string_view text) {
   const std::vector<std::string> known = method_names();
   if (std::find(known.begin(), known.end(), text) != known.end()) return std::string(text);

@@ -8,6 +8,7 @@
 
 #include <hindsight/core/baseline.hpp>
 #include <hindsight/core/estimator.hpp>
+#include <hindsight/core/report.hpp>
 #include <hindsight/graph/graph.hpp>
 
 namespace hindsight::lab {
@@ -41,6 +42,8 @@ CreditMethod parse_credit_method(std::string_view text, std::span<const std::str
 /// elsewhere, and as Auto says where that is not admissible either. Refused (method-inadmissible) where the
 /// estimator would come to nothing: no node admits it, or none at which it looks further than one step does.
 void credit_with(Graph& graph, const CreditMethod& method);
+/// Whether that is what was refused.
+bool is_inadmissible_method(const Error& problem);
 
 /// One of the methods of the paper, or a method of credit, by the one name that results have for it.
 std::string canonical_method(std::string_view text);

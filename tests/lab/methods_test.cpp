@@ -89,7 +89,7 @@ TEST_CASE(
 }
 
 //  a ─→ b ─→ c ─→ y ─→ r      Assumption 1 is violated at a
-//  violated └────────↗
+//  └────────↗
 TEST_CASE(
     "where a method's estimator is not admissible relaxed HNCA steps in, on nodes of the same network") {
   Graph graph;
