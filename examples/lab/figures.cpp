@@ -7,6 +7,8 @@
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
+#include <map>
+#include <set>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -85,8 +87,8 @@ class Drawing {
   void legend(double x, double y, double sample, std::size_t line_type, const std::string& text) {
     add("set arrow from screen {0},screen {2} to screen {1},screen {2} nohead lt {3} lw 2\n"
         "set label '' at screen {4},screen {2} point lt {3} ps 1.2*point_size\n"
-        "set label '{6}' at screen {5},screen {2} left",
-        x, x + sample, y, line_type, x + sample / 2, x + 1.25 * sample, text);
+        "set label {6} at screen {5},screen {2} left",
+        x, x + sample, y, line_type, x + sample / 2, x + 1.25 * sample, quoted(text));
   }
 
   void draw(int width, int height, const fs::path& path) {
@@ -133,6 +135,8 @@ constexpr auto light_frame =
     "set linetype 1 lc rgb '#2ca02c' pt 7\nset linetype 2 lc rgb '#d62728' pt 5\n"
     "set linetype 3 lc rgb '#1f77b4' pt 9\nset linetype 4 lc rgb '#ff7f0e' pt 13\n"
     "set linetype 5 lc rgb '#9467bd' pt 11\nset linetype 6 lc rgb '#8c564b' pt 4\n"
+    "set linetype 7 lc rgb '#e377c2' pt 6\nset linetype 8 lc rgb '#7f7f7f' pt 8\n"
+    "set linetype 9 lc rgb '#bcbd22' pt 12\nset linetype 10 lc rgb '#17becf' pt 10\n"
     "set border 3 lc rgb '#808080'\nset grid lt 1 lw 0.7 lc rgb '#e4e4e4'\n"
     "set tics nomirror out scale 0.5 textcolor rgb '#404040'\n"
     "set style fill transparent solid 0.18 noborder";
@@ -171,6 +175,28 @@ void add_sensitivity(Drawing& drawing, const std::vector<RateScore>& scores, std
   drawing.series(intervals, "1:3:(0):($4-$3) with vectors heads size graph 0.008,90 lw 1.2" + colour);
   drawing.series(intervals, "1:2 with points ps point_size" + colour);
   drawing.series(seeds, "1:2 with points ps 0.6*point_size" + colour);
+}
+
+constexpr std::size_t most_methods = 10;
+
+/// By a method's place. Those of the paper keep their colours, others take what is left.
+std::map<std::size_t, std::size_t> line_types_of(const std::map<std::size_t, std::string>& labels) {
+  // Sigmoid stands in for tanh in the paper's second figure, and takes its blue there.
+  const std::array<std::size_t, 5> of_paper = {1, 2, 3, labels.contains(2) ? 5U : 3U, 4};
+  std::map<std::size_t, std::size_t> types;
+  std::set<std::size_t> free;
+  for (std::size_t type = 1; type <= most_methods; ++type) free.insert(type);
+  for (const auto& [method, label] : labels)
+    if (method < of_paper.size()) free.erase(types[method] = of_paper[method]);
+  for (const auto& [method, label] : labels)
+    if (method >= of_paper.size()) types[method] = free.extract(free.begin()).value();
+  return types;
+}
+
+/// In pixels, with the sample of the line.
+double legend_width(const std::string& label) {
+  constexpr std::size_t usual_letters = 17;
+  return 185 + 8.5 * static_cast<double>(std::max(label.size(), usual_letters) - usual_letters);
 }
 
 }  // namespace
@@ -222,30 +248,37 @@ void draw_paper_figure(const std::vector<RunResult>& results, const fs::path& pa
   if (columns.empty() || columns.size() > 6)
     refuse_data(fmt::format("the figure has 1 to 6 networks, found {}", columns.size()),
                 "draw the results of fewer networks at a time");
+  if (labels.size() > most_methods)
+    refuse_data(fmt::format("the figure has 1 to {} methods, found {}", most_methods, labels.size()),
+                "draw the results of fewer methods at a time, or a table: hindsight plot --by-network");
   std::vector<NetworkKey> networks;
   for (const auto& [network, column] : columns) networks.push_back(network);
   const std::vector<std::string> panels = panel_labels(networks);
   auto panel = panels.begin();
   // The way up should not fill a panel: it begins as far below the lowest end as that is below the top.
   const double lowest = std::clamp(std::floor((2 * lowest_end - 1) * 20) * 5, 0.0, 90.0);
-  // Sigmoid stands in for tanh in the paper's second figure, and takes its blue there.
-  const std::array<std::size_t, 5> line_types = {1, 2, 3, labels.contains(2) ? 5U : 3U, 4};
-  const double height = 800, width = std::max(960.0, 400.0 * static_cast<double>(columns.size()));
+  const std::map<std::size_t, std::size_t> line_types = line_types_of(labels);
+  double legend = 0;
+  for (const auto& [method, label] : labels) legend += legend_width(label);
+  // Under a panel each method has room for its best rate.
+  const double panel_width = std::max(400.0, 112 + 60.0 * static_cast<double>(labels.size()));
+  const double height = 800,
+               width = std::max({960.0, panel_width * static_cast<double>(columns.size()), legend});
   const double gap = 32 / width, right = 1 - 22 / width;
   double left = 76 / width;
   const double step = (right - left + gap) / static_cast<double>(columns.size());
   Drawing drawing;
   drawing.add("{}\nunset key\nset multiplot layout 2,{} columnsfirst margins {},{},{},{} spacing {},{}",
               light_frame, columns.size(), left, right, 60 / height, 1 - 84 / height, gap, 108 / height);
-  double x = 0.5 - 185 / width * static_cast<double>(labels.size()) / 2;
+  double x = 0.5 - legend / width / 2;
   for (const auto& [method, label] : labels) {
-    drawing.legend(x, 1 - 24 / height, 36 / width, line_types[method], label);
-    x += 185 / width;
+    drawing.legend(x, 1 - 24 / height, 36 / width, line_types.at(method), without_markup(label));
+    x += legend_width(label) / width;
   }
   for (const auto& [network, column] : columns) {
     const bool first = network == columns.begin()->first;
     for (const MethodOutcome& outcome : column)
-      add_sensitivity(drawing, outcome.scores, line_types[outcome.method]);
+      add_sensitivity(drawing, outcome.scores, line_types.at(outcome.method));
     drawing.add(
         "set xrange [{}:{}]\nset xtics {},{}\nset format x '2^{{%.0f}}'\nset yrange [0:100]\n"
         "set label {} at graph 0.5,1.09 center font ',16'\n"
@@ -263,8 +296,8 @@ void draw_paper_figure(const std::vector<RunResult>& results, const fs::path& pa
       Rows rows;
       for (const Summary& epoch : outcome.curve)
         rows.push_back(accuracy_row(static_cast<double>(rows.size() + 1), epoch, lowest));
-      add_curve(drawing, rows, line_types[outcome.method], "");
-      drawing.legend(x, 0.444, 20 / width, line_types[outcome.method],
+      add_curve(drawing, rows, line_types.at(outcome.method), "");
+      drawing.legend(x, 0.444, 20 / width, line_types.at(outcome.method),
                      fmt::format("2^{{{}}}", outcome.best.exponent));
       x += (step - gap - 80 / width) / std::max(4.0, static_cast<double>(column.size()));
     }

@@ -40,8 +40,9 @@ void draw_learning_curve(const LearningCurve&, const std::filesystem::path&);
 /// Up to 12 curves in one panel; the first four take the colours of the paper, in the order of its legend.
 void compare_curves(const std::vector<NamedCurve>&, const FigureText&, const std::filesystem::path&);
 
-/// The paper's figure, with a column for each of up to 6 depths. Above, accuracy by learning rate at the last
-/// epoch that every run was asked for; below, learning curves at each method's best rate.
+/// The paper's figure, with a column for each of up to 6 networks and up to 10 methods. Above, accuracy by
+/// learning rate at the last epoch that every run was asked for; below, learning curves at each method's best
+/// rate.
 void draw_paper_figure(const std::vector<RunResult>&, const std::filesystem::path&);
 
 }  // namespace hindsight::lab

@@ -66,10 +66,10 @@ SweepPlan read_plan(const std::string& file) {
   app.add_option("--data", plan.data);
   app.add_option("--values", plan.values);
   app.add_option("--optimizer", plan.optimizer);
-  app.add_option("--units", plan.units);
+  const CLI::Option* const units = app.add_option("--units", plan.units);
   app.add_option("--batch", plan.batch);
-  app.add_option("--methods", plan.methods);
-  app.add_option("--depths", plan.depths);
+  app.add_option("--methods", plan.methods)->delimiter(';');
+  const CLI::Option* const depths = app.add_option("--depths", plan.depths);
   app.add_option("--topologies", plan.topologies)->delimiter(';');
   app.add_option("--rates", plan.rates);
   app.add_option("--seeds", plan.seeds);
@@ -85,6 +85,12 @@ SweepPlan read_plan(const std::string& file) {
             .message = fmt::format("{}: {}", file, problem.what()),
             .help = {"see examples/lab/sweeps/paper.toml"}});
   }
+  for (const CLI::Option* const option : {depths, units})
+    if (option->count() > 0 && !plan.topologies.empty())
+      refuse({.code = "sweep-plan",
+              .message =
+                  fmt::format("{}: {} means nothing beside topologies", file, option->get_name().substr(2)),
+              .help = {"topologies = [\"layered:units=64,depth=3\"]   # a topology has options of its own"}});
   return plan;
 }
 
@@ -114,7 +120,9 @@ Command add_train(CLI::App& app) {
                                     fmt::format("a topology instead, e.g. small-world:units=200; one of {}",
                                                 fmt::join(topology_names(), ", "))));
   CLI::Option* const method = describes(command->add_option(
-      "--method", run.network.method, fmt::format("one of {}", fmt::join(method_names(), ", "))));
+      "--method", run.network.method,
+      fmt::format("one of {}, or any estimator, each perhaps with a baseline: \"reinforce + running-mean\"",
+                  fmt::join(method_names(), ", "))));
   describes(
       command->add_option("--estimator", run.network.estimators,
                           "another estimator for one node, e.g. h1=reinforce; may be given several times"))
@@ -276,7 +284,7 @@ Command add_variance(CLI::App& app) {
 Command add_plot(CLI::App& app) {
   struct Given {
     std::filesystem::path results, out = "figure";
-    bool table = false;
+    bool table = false, by_network = false;
   };
   auto given = std::make_shared<Given>();
   CLI::App* command =
@@ -285,12 +293,14 @@ Command add_plot(CLI::App& app) {
       ->required();
   command->add_option("--out", given->out, "the figure, without its ending")->capture_default_str();
   command->add_flag("--table", given->table, "print the table of results in Markdown instead");
+  command->add_flag(
+      "--by-network", given->by_network,
+      "print the rewards in training instead, a row for each network, a column for each method");
   return [given] {
     const std::vector<RunResult> results = read_results(given->results);
-    if (given->table) {
-      fmt::print("{}", results_table(results));
-      return 0;
-    }
+    if (given->table) fmt::print("{}", results_table(results));
+    if (given->by_network) fmt::print("{}", rewards_table(results));
+    if (given->table || given->by_network) return 0;
     draw_paper_figure(results, given->out);
     fmt::print("{0}.svg and {0}.png\n", given->out.string());
     return 0;

@@ -11,6 +11,8 @@
 namespace hindsight::lab {
 namespace {
 
+constexpr std::string_view backprop = "backprop-";
+
 [[noreturn]] void refuse_option(std::string message, std::string help) {
   refuse({.code = "option", .message = std::move(message), .help = {std::move(help)}});
 }
@@ -39,13 +41,19 @@ std::optional<NodeId> find(const Graph& graph, const std::string& name) {
   return std::nullopt;
 }
 
-void check_method(const NetworkOptions& options) {
-  std::vector<std::string> methods = method_names();
-  if (!options.graph.empty()) methods = {"hnca", "reinforce", own_method};
-  if (std::find(methods.begin(), methods.end(), options.method) == methods.end())
-    refuse_option(fmt::format("there is no method '{}'{}", options.method,
-                              options.graph.empty() ? "" : " for graphs from files"),
-                  fmt::format("--method one of: {}", fmt::join(methods, ", ")));
+/// None: backpropagation, which is a matter of the layers, or the graph file's own choices.
+std::optional<CreditMethod> credit_method(const NetworkOptions& options) {
+  std::vector<std::string> others{own_method};
+  if (options.graph.empty()) {
+    others = method_names();
+    std::erase_if(others, [](const std::string& name) { return !name.starts_with(backprop); });
+  }
+  if (std::find(others.begin(), others.end(), options.method) != others.end()) return std::nullopt;
+  CreditMethod method = parse_credit_method(options.method, others);
+  if (method.baseline && !options.baseline.empty())
+    refuse_option(fmt::format("method '{}' has a baseline already", options.method),
+                  fmt::format("--method \"{}\"   # without --baseline", method.name()));
+  return method;
 }
 
 [[noreturn]] void refuse_graph(const std::string& problem) {
@@ -90,31 +98,16 @@ Network layered_network(const NetworkOptions& options, int features, int classes
     last = network.graph.add(fmt::format("h{}", i + 1), hidden_layer(options, options.hidden[i]), {last});
   network.output = network.graph.add("output", Categorical{.classes = classes}, {last});
   network.reward = network.graph.reward("correct", {network.output});
-  if (options.method == "reinforce") use_reinforce(network);
   return network;
-}
-
-/// HNCA in its relaxed form: the same where Assumption 1 holds, and unbiased where it does not.
-void use_hnca(Network& network) {
-  for (int i = 0; i < network.graph.node_count(); ++i)
-    if (const NodeId node{i}; network.graph.is_stochastic(node) && node != network.output)
-      estimate_everywhere(network.graph, node, Hnca{.assumption = Assumption::relaxed});
 }
 
 Network other_network(const NetworkOptions& options, int features, int classes) {
   if (!options.graph.empty() && !options.topology.empty())
     refuse_option("a network is a graph from a file or a topology, not both", "--topology small-world");
-  Network network;
-  if (options.topology.empty()) {
-    network =
-        classifier(parse_graph(options.graph, GraphFormat::dot, standard_catalogue()), features, classes);
-  } else {
-    Topology topology = make_topology(options.topology, image_parts(options, features, classes));
-    network = {std::move(topology.graph), topology.input, topology.output, topology.reward};
-  }
-  if (options.method == "hnca") use_hnca(network);
-  if (options.method == "reinforce") use_reinforce(network);
-  return network;
+  if (options.topology.empty())
+    return classifier(parse_graph(options.graph, GraphFormat::dot, standard_catalogue()), features, classes);
+  Topology topology = make_topology(options.topology, image_parts(options, features, classes));
+  return {std::move(topology.graph), topology.input, topology.output, topology.reward};
 }
 
 }  // namespace
@@ -126,10 +119,11 @@ TopologyParts image_parts(const NetworkOptions& options, int features, int class
 }
 
 Network make_network(const NetworkOptions& options, int features, int classes) {
-  check_method(options);
+  const std::optional<CreditMethod> method = credit_method(options);
   Network network = options.graph.empty() && options.topology.empty()
                         ? layered_network(options, features, classes)
                         : other_network(options, features, classes);
+  if (method) credit_with(network.graph, *method);
   if (options.baseline == "none")
     network.graph.baseline(network.reward, NoBaseline{});
   else if (!options.baseline.empty())
@@ -160,11 +154,6 @@ void choose_estimator(Network& network, const std::string& node, const std::stri
                   fmt::format("--estimator {}=NAME   # NAME one of: {}", node,
                               fmt::join(catalogue.estimator_names(), ", ")));
   estimate_everywhere(network.graph, *found, *offered);
-}
-
-void use_reinforce(Network& network) {
-  for (int i = 0; i < network.graph.node_count(); ++i)
-    if (network.graph.is_stochastic({i})) estimate_everywhere(network.graph, {i}, Reinforce{});
 }
 
 }  // namespace hindsight::lab

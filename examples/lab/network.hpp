@@ -25,8 +25,8 @@ struct NetworkOptions {
   std::vector<int> hidden = {64, 64};
   std::string graph = {};     ///< in DOT: the file may change while a run goes on
   std::string topology = {};  ///< "small-world:units=200"
-  /// hnca, reinforce, or backprop-tanh, backprop-relu, backprop-sigmoid: a deterministic network whose output
-  /// alone is stochastic.
+  /// As parse_credit_method understands it, or backprop-tanh, backprop-relu, backprop-sigmoid: a
+  /// deterministic network whose output alone is stochastic.
   std::string method = "hnca";
   std::string values = "-1,1";               ///< what children see of a hidden unit's outcomes
   std::vector<std::string> estimators = {};  ///< "h1=reinforce": another estimator for one node
@@ -41,8 +41,5 @@ TopologyParts image_parts(const NetworkOptions& options, int features, int class
 
 /// Gives a node, called by its name, an estimator, called by its name in reports.
 void choose_estimator(Network& network, const std::string& node, const std::string& estimator);
-
-/// All stochastic nodes by REINFORCE.
-void use_reinforce(Network& network);
 
 }  // namespace hindsight::lab

@@ -87,6 +87,19 @@ void check_choice(const std::string& where, const char* key, const std::string& 
                                      fmt::join(choices, "\", \""), shortened(found)));
 }
 
+/// By any other name it would count as another method.
+void check_method(const std::string& where, const std::string& found) {
+  std::string name;
+  try {
+    name = canonical_method(found);
+  } catch (const Error&) {
+    refuse_format(where, fmt::format("'method' must be one of \"{}\", or an estimator by its name, found {}",
+                                     fmt::join(method_names(), "\", \""), shortened(found)));
+  }
+  if (name != found)
+    refuse_format(where, fmt::format("'method' must be written as \"{}\", found {}", name, shortened(found)));
+}
+
 }  // namespace
 
 void check(const RunSettings& settings, const std::string& where) {
@@ -98,7 +111,7 @@ void check(const RunSettings& settings, const std::string& where) {
   if (settings.topology.size() > longest_text)
     refuse_format(where, fmt::format("'topology' must be at most {} bytes long, found {}", longest_text,
                                      settings.topology.size()));
-  check_choice(where, "method", settings.method, method_names());
+  check_method(where, settings.method);
   check_choice(where, "values", settings.values, {"-1,1", "0,1"});
   for (const auto& [key, member, lowest, highest] : number_fields)
     if (const int number = settings.*member; number < lowest || number > highest)

@@ -11,7 +11,7 @@ namespace hindsight::lab {
 /// What one run was asked to do: runs of equal settings give the same numbers on one instruction set.
 struct RunSettings {
   std::string data = {};
-  std::string method = {};  ///< one of method_names()
+  std::string method = {};  ///< as canonical_method calls it
   std::string values = {};  ///< what children see of an outcome: "-1,1" or "0,1"
   std::string optimizer = {};
   std::string topology = {};  ///< as make_topology understands it; empty: hidden layers

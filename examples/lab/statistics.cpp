@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstddef>
 #include <numbers>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -72,6 +73,16 @@ const std::vector<double>& measured(const RunResult& result, Measure measure) {
       break;
   }
   return result.test_accuracy_sampled;
+}
+
+/// The methods of the paper, whether or not they occur, then those that are not among them.
+std::vector<Method> methods_of(std::span<const RunResult> results) {
+  std::vector<Method> methods = known_methods();
+  std::set<std::string> others;
+  for (const RunResult& result : results) others.insert(result.settings.method);
+  for (const Method& known : methods) others.erase(known.name);
+  for (const std::string& name : others) methods.push_back({name, name});
+  return methods;
 }
 
 std::vector<RunResult> runs_at_rate(std::span<const RunResult> results, int exponent) {
@@ -198,13 +209,13 @@ Experiment evaluate(std::span<const RunResult> results) {
   const RunSettings& any = runs.front().settings;
   Experiment experiment{
       .common_epoch = any.epochs, .lowest_rate = any.rate_exponent, .highest_rate = any.rate_exponent};
+  const std::vector<Method> methods = methods_of(runs);
   std::map<std::pair<NetworkKey, std::size_t>, std::vector<RunResult>> groups;
   for (const RunResult& run : runs) {
-    const auto method = std::find_if(known_methods().begin(), known_methods().end(),
-                                     [&](const Method& known) { return known.name == run.settings.method; });
-    if (method == known_methods().end()) continue;
+    const auto method = std::find_if(methods.begin(), methods.end(),
+                                     [&](const Method& one) { return one.name == run.settings.method; });
     groups[{NetworkKey{run.settings.depth, run.settings.topology},
-            static_cast<std::size_t>(method - known_methods().begin())}]
+            static_cast<std::size_t>(method - methods.begin())}]
         .push_back(run);
     experiment.common_epoch = std::min(experiment.common_epoch, run.settings.epochs);
     experiment.lowest_rate = std::min(experiment.lowest_rate, run.settings.rate_exponent);
@@ -212,11 +223,12 @@ Experiment evaluate(std::span<const RunResult> results) {
   }
   for (const auto& [key, group] : groups) {
     const auto& [network, method] = key;
-    MethodOutcome outcome{.method = method, .label = known_methods()[method].label};
+    MethodOutcome outcome{.method = method, .label = methods[method].label};
     outcome.scores = rate_scores(group, experiment.common_epoch);
     outcome.best = best_rate(group, last_epoch(group)).value_or(BestRate{});
     const std::vector<RunResult> best_runs = runs_at_rate(group, outcome.best.exponent);
     outcome.curve = mean_curve(best_runs, Measure::test_accuracy_sampled);
+    outcome.reward = mean_curve(best_runs, Measure::train_reward).back();
     outcome.epochs_to_90 = epochs_to(best_runs, 0.9);
     experiment.labels.emplace(method, outcome.label);
     experiment.epochs = std::max(experiment.epochs, outcome.curve.size());
@@ -262,6 +274,17 @@ std::vector<std::string> panel_labels(std::span<const NetworkKey> networks) {
   return labels;
 }
 
+namespace {
+
+/// A single value has no interval.
+std::string percent(const Summary& summary) {
+  std::string text = fmt::format("{:.2f}", 100 * summary.mean);
+  if (summary.count > 1) text += fmt::format(" ± {:.2f}", 100 * summary.half_width);
+  return text;
+}
+
+}  // namespace
+
 std::string results_table(std::span<const RunResult> results) {
   const Experiment experiment = evaluate(results);
   const bool layers = std::all_of(experiment.by_network.begin(), experiment.by_network.end(),
@@ -273,13 +296,31 @@ std::string results_table(std::span<const RunResult> results) {
   for (const auto& [network, methods] : experiment.by_network)
     for (const MethodOutcome& outcome : methods) {
       const Summary& last = outcome.curve.back();
-      std::string accuracy = fmt::format("{:.2f}", 100 * last.mean);
-      if (last.count > 1) accuracy += fmt::format(" ± {:.2f}", 100 * last.half_width);
       table += fmt::format("| {} | {} | 2^{} | {} | {} | {} | {} |\n",
                            layers ? std::to_string(network.depth) : network.label(), outcome.label,
-                           outcome.best.exponent, last.count, outcome.curve.size(), accuracy,
+                           outcome.best.exponent, last.count, outcome.curve.size(), percent(last),
                            outcome.epochs_to_90 ? std::to_string(*outcome.epochs_to_90) : "not reached");
     }
+  return table;
+}
+
+std::string rewards_table(std::span<const RunResult> results) {
+  const Experiment experiment = evaluate(results);
+  std::string table = "| reward (%) |", line = "|:---|";
+  for (const auto& [method, label] : experiment.labels) {
+    table += fmt::format(" {} |", label);
+    line += "---:|";
+  }
+  table += "\n" + line + "\n";
+  for (const auto& [network, outcomes] : experiment.by_network) {
+    table += fmt::format("| {} |", network.label());
+    auto outcome = outcomes.begin();
+    for (const auto& [method, label] : experiment.labels) {
+      const bool has_runs = outcome != outcomes.end() && outcome->method == method;
+      table += fmt::format(" {} |", has_runs ? percent((outcome++)->reward) : "–");
+    }
+    table += "\n";
+  }
   return table;
 }
 

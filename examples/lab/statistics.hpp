@@ -67,11 +67,12 @@ std::optional<int> epochs_to(std::span<const RunResult>, double reward);
 /// What a figure and a table say of one method on one network. Curve and best rate are taken at the last
 /// epoch that any of its runs was asked for, where the rates that were tried that long compete.
 struct MethodOutcome {
-  std::size_t method = 0;              ///< its place in `known_methods`
+  std::size_t method = 0;              ///< its place in `known_methods`, or after those
   std::string label = {};              ///< its name for people
   std::vector<RateScore> scores = {};  ///< at the epoch that the whole experiment has in common
   BestRate best = {};
   std::vector<Summary> curve = {};  ///< test accuracy with drawn outcomes, at the best rate
+  Summary reward = {};              ///< in training, there, over the last epoch
   std::optional<int> epochs_to_90 = {};
 };
 
@@ -91,7 +92,7 @@ std::vector<std::string> panel_labels(std::span<const NetworkKey>);
 
 /// All that a set of results says, and the ranges that panels share so that they can be compared.
 struct Experiment {
-  /// Methods in the order of `known_methods`.
+  /// Methods in the order of `known_methods`, then all others by name.
   std::map<NetworkKey, std::vector<MethodOutcome>> by_network = {};
   std::map<std::size_t, std::string> labels = {};  ///< of the methods that occur, by their place there
   int common_epoch = 0;                            ///< the last that every run was asked for
@@ -104,5 +105,8 @@ Experiment evaluate(std::span<const RunResult>);
 
 /// Those outcomes as a table in Markdown, every line ended.
 std::string results_table(std::span<const RunResult>);
+
+/// The rewards in training alone: a row for each network, a column for each method.
+std::string rewards_table(std::span<const RunResult>);
 
 }  // namespace hindsight::lab

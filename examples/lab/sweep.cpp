@@ -1,6 +1,8 @@
 #include "lab/sweep.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <functional>
 #include <mutex>
 #include <optional>
@@ -9,6 +11,7 @@
 
 #include "lab/atomic_file.hpp"
 #include "lab/interrupt.hpp"
+#include "lab/methods.hpp"
 #include "lab/statistics.hpp"
 #include "lab/stopwatch.hpp"
 #include "lab/training.hpp"
@@ -18,24 +21,11 @@
 namespace hindsight::lab {
 namespace {
 
-/// Every method on every network, without rate, seed and epochs.
-std::vector<RunSettings> settings_of(const SweepPlan& plan) {
-  std::vector<RunSettings> all;
-  const auto add = [&](const std::string& topology, int depth, int units) {
-    for (const std::string& method : plan.methods)
-      all.push_back({.data = plan.data,
-                     .method = method,
-                     .values = plan.values,
-                     .optimizer = plan.optimizer,
-                     .topology = topology,
-                     .depth = depth,
-                     .units = units,
-                     .batch = plan.batch});
-  };
-  if (plan.topologies.empty())
-    for (const int depth : plan.depths) add("", depth, plan.units);
-  for (const std::string& topology : plan.topologies) add(topology, 1, 1);
-  return all;
+/// FNV-1a.
+std::uint64_t sum_of(std::string_view text) {
+  std::uint64_t sum = 0xcbf29ce484222325U;
+  for (const char letter : text) sum = (sum ^ static_cast<unsigned char>(letter)) * 0x100000001b3U;
+  return sum;
 }
 
 void add_seeds(std::vector<RunSettings>& runs, RunSettings run, int rate, int seeds, int epochs) {
@@ -44,16 +34,32 @@ void add_seeds(std::vector<RunSettings>& runs, RunSettings run, int rate, int se
   for (run.seed = 0; run.seed < seeds; ++run.seed) runs.push_back(run);
 }
 
+Network network_of(const RunSettings& settings, const Dataset& data) {
+  return make_network({.hidden = std::vector(static_cast<std::size_t>(settings.depth), settings.units),
+                       .topology = settings.topology,
+                       .method = settings.method,
+                       .values = settings.values},
+                      data.train.features(), data.train.classes);
+}
+
+/// Whatever else is wrong with a network is refused now, not hours later.
+bool admits_its_method(const RunSettings& settings, const Dataset& data) {
+  try {
+    network_of(settings, data);
+    return true;
+  } catch (const Error& problem) {
+    if (!is_inadmissible_method(problem)) throw;
+    fmt::print(stderr, "left out on {}: {}\n", NetworkKey{settings.depth, settings.topology}.label(),
+               problem.report().diagnostics.front().message);
+    return false;
+  }
+}
+
 /// One whole run; none if it was interrupted.
 std::optional<RunResult> execute(const RunSettings& settings, const Dataset& data,
                                  const std::function<void(int epochs)>& progress) {
   const Stopwatch watch;
-  const Network network =
-      make_network({.hidden = std::vector(static_cast<std::size_t>(settings.depth), settings.units),
-                    .topology = settings.topology,
-                    .method = settings.method,
-                    .values = settings.values},
-                   data.train.features(), data.train.classes);
+  const Network network = network_of(settings, data);
   Training training(network, data,
                     {.rate = std::ldexp(1.0, settings.rate_exponent),
                      .optimizer = settings.optimizer,
@@ -133,24 +139,54 @@ bool run_missing(const std::string& label, const std::vector<RunSettings>& runs,
 std::string file_name(const RunSettings& settings) {
   const std::string network =
       settings.topology.empty() ? fmt::format("d{}-u{}", settings.depth, settings.units) : settings.topology;
-  std::string name = fmt::format("{}-{}-{}-{}-{}-b{}-lr{}-s{}-e{}.json", settings.data, settings.method,
+  std::string name = fmt::format("{}-{}-{}-{}-{}-b{}-lr{}-s{}-e{}", settings.data, settings.method,
                                  settings.values, settings.optimizer, network, settings.batch,
                                  settings.rate_exponent, settings.seed, settings.epochs);
+  // Of two names in which letters were replaced or left out, the sums differ.
+  constexpr std::size_t longest = 200;
+  if (settings.method.find_first_of(" ()+") != std::string::npos || name.size() > longest)
+    name = fmt::format("{}-{:016x}", name.substr(0, longest), sum_of(name));
+  constexpr std::string_view unsafe = "/: ()+";
   for (char& letter : name)
-    if (letter == '/' || letter == ':') letter = '_';
-  return name;
+    if (unsafe.find(letter) != std::string_view::npos) letter = '_';
+  return name + ".json";
 }
 
-std::vector<RunSettings> exploration(const SweepPlan& plan) {
+std::vector<RunSettings> combinations(const SweepPlan& plan) {
+  std::vector<std::string> methods;
+  for (const std::string& method : plan.methods)
+    if (std::string name = canonical_method(method);
+        std::find(methods.begin(), methods.end(), name) == methods.end())
+      methods.push_back(std::move(name));
+  std::vector<RunSettings> all;
+  const auto add = [&](const std::string& topology, int depth, int units) {
+    for (const std::string& method : methods)
+      all.push_back({.data = plan.data,
+                     .method = method,
+                     .values = plan.values,
+                     .optimizer = plan.optimizer,
+                     .topology = topology,
+                     .depth = depth,
+                     .units = units,
+                     .batch = plan.batch});
+  };
+  if (plan.topologies.empty())
+    for (const int depth : plan.depths) add("", depth, plan.units);
+  for (const std::string& topology : plan.topologies) add(topology, 1, 1);
+  return all;
+}
+
+std::vector<RunSettings> exploration(const SweepPlan& plan, const std::vector<RunSettings>& combinations) {
   std::vector<RunSettings> runs;
-  for (const RunSettings& settings : settings_of(plan))
+  for (const RunSettings& settings : combinations)
     for (const int rate : plan.rates) add_seeds(runs, settings, rate, plan.seeds, plan.epochs);
   return runs;
 }
 
-std::vector<RunSettings> refinement(const SweepPlan& plan, const std::vector<RunResult>& explored) {
+std::vector<RunSettings> refinement(const SweepPlan& plan, const std::vector<RunSettings>& combinations,
+                                    const std::vector<RunResult>& explored) {
   std::vector<RunSettings> runs;
-  for (const RunSettings& settings : settings_of(plan)) {
+  for (const RunSettings& settings : combinations) {
     std::vector<RunResult> group;
     for (const RunResult& result : explored)
       if (result.settings.depth == settings.depth && result.settings.topology == settings.topology &&
@@ -176,16 +212,16 @@ bool run_sweep(const SweepPlan& plan, const SweepOptions& options) {
     for (const RunResult& result : read_results(options.known))
       if (const auto file = options.results / file_name(result.settings); !std::filesystem::exists(file))
         write_atomically(file, to_json_line(result) + "\n");
-  for (const std::string& topology : plan.topologies)
-    parse_topology(topology);  // refused now, not hours later
+  std::vector<RunSettings> usable = combinations(plan);
+  for (const RunSettings& settings : exploration(plan, usable)) check(settings, "the sweep");
   const Dataset data = load_dataset(plan.data);
-  const std::vector<RunSettings> explored = exploration(plan);
-  for (const RunSettings& settings : explored) check(settings, "the sweep");
+  std::erase_if(usable, [&](const RunSettings& settings) { return !admits_its_method(settings, data); });
+  const std::vector<RunSettings> explored = exploration(plan, usable);
   if (!run_missing("explore", explored, data, options)) return false;
   if (plan.best_seeds == 0 && plan.neighbour_seeds == 0) return true;
   std::vector<RunResult> results;
   for (const RunSettings& settings : explored) results.push_back(read_result(settings, options.results));
-  return run_missing("refine", refinement(plan, results), data, options);
+  return run_missing("refine", refinement(plan, usable, results), data, options);
 }
 
 }  // namespace hindsight::lab

@@ -168,6 +168,26 @@ TEST_CASE("missing methods and depths are left out of the paper's figure, and si
     CHECK_MESSAGE(!says(svg, text), text);
 }
 
+TEST_CASE("up to ten methods share a figure, each in a colour of its own") {
+  const ScratchFolder folder;
+  std::vector<RunResult> results;
+  for (const char* method :
+       {"hnca", "reinforce", "hnca(steps=2,assumption=relaxed)", "hindsight-credit",
+        "reinforce + running-mean", "straight-through", "it's {a}_^\\& method", "h", "i"})
+    results.push_back(run(method, 1, -6, 1, 2));
+  draw_paper_figure(results, folder.path() / "paper");
+  const std::string svg = drawn(folder.path() / "paper");
+  for (const std::string text :
+       {">HNCA<", ">hnca(steps=2,assumption=relaxed)<", ">reinforce + running-mean<",
+        ">it's {a}_^\\&amp; method<", "rgb( 44, 160,  44)", "rgb(227, 119, 194)", "rgb(188, 189,  34)"})
+    CHECK_MESSAGE(says(svg, text), text);
+  CHECK_FALSE(says(svg, "rgb( 23, 190, 207)"));
+  for (const char* method : {"j", "k"}) results.push_back(run(method, 1, -6, 1, 2));
+  CHECK(refusal([&] { draw_paper_figure(results, folder.path() / "paper"); }) ==
+        "error[figure-data]: the figure has 1 to 10 methods, found 11\n"
+        "  help: draw the results of fewer methods at a time, or a table: hindsight plot --by-network");
+}
+
 TEST_CASE("a rate at which every seed diverged is drawn as 0") {
   const ScratchFolder folder;
   std::vector<RunResult> results;

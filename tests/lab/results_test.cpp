@@ -90,6 +90,15 @@ TEST_CASE("a result is written as one line of JSON and read back unchanged") {
   CHECK(parse_result(example_line, "here") == example());
 }
 
+TEST_CASE("estimators with options and baselines are methods of results too") {
+  for (const char* method :
+       {"hnca(steps=2,assumption=relaxed)", "reinforce + leave-one-out(samples=8)", "hnca + none"}) {
+    RunResult result = example();
+    result.settings.method = method;
+    CHECK(parse_result(to_json_line(result), "here") == result);
+  }
+}
+
 TEST_CASE("a diverged result keeps the epochs that it has") {
   RunResult result = example();
   result.diverged = true;
@@ -140,7 +149,11 @@ TEST_CASE("a line that is no result is refused by text") {
       {with("12.5", "-1"), "'seconds' must be from 0 to 1e9, found -1"},
       {with(R"("hnca")", R"("hcna")"),
        R"('method' must be one of "hnca", "reinforce", "backprop-tanh", "backprop-sigmoid", "backprop-relu")"
-       R"(, found "hcna")"},
+       R"(, or an estimator by its name, found "hcna")"},
+      {with(R"("hnca")", R"("hnca+none")"),
+       R"('method' must be written as "hnca + none", found "hnca+none")"},
+      {with(R"("hnca")", "\"hnca(assumption=relaxed)\""),
+       "'method' must be written as \"hnca\", found \"hnca(assumption=relaxed)\""},
       {with("-1,1", "1,2"), R"('values' must be one of "-1,1", "0,1", found "1,2")"},
       {with(R"("sgd")", R"("")"), "'optimizer' must be 1 to 200 bytes long, found 0"},
       {with("[0.625,0.9]", "[[0.625],0.9]"),

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <map>
+#include <set>
+#include <string>
 
 #include <doctest/doctest.h>
 
@@ -42,7 +45,7 @@ TEST_CASE("a sweep runs every combination, then the best rates and their neighbo
   const std::vector<RunResult> results = read_results(folder.path());
   // 2 methods × 2 depths × (2 rates × 2 seeds, then 3 seeds of the best and 1 of each of 2 neighbours)
   CHECK(results.size() == 4 * (4 + 3 + 2));
-  CHECK(exploration(tiny).size() == 16);
+  CHECK(exploration(tiny, combinations(tiny)).size() == 16);
   int longer = 0;
   for (const RunResult& result : results) {
     CHECK_FALSE(result.diverged);
@@ -59,8 +62,8 @@ TEST_CASE("finished runs are not repeated, and missing ones are made again with 
   plan.depths = {1};
   REQUIRE(run_sweep(plan, {.results = folder.path()}));
   const std::size_t files = files_in(folder.path());
-  const auto gone = folder.path() / file_name(exploration(plan)[1]),
-             kept = folder.path() / file_name(exploration(plan)[0]);
+  const auto gone = folder.path() / file_name(exploration(plan, combinations(plan))[1]),
+             kept = folder.path() / file_name(exploration(plan, combinations(plan))[0]);
   const RunResult before = parse_result(read_file(gone), "before");
   std::filesystem::remove(gone);
   const auto time = std::filesystem::last_write_time(kept);
@@ -127,7 +130,7 @@ TEST_CASE("a file that holds another run is not taken for this one") {
   plan.depths = {1};
   plan.best_seeds = plan.neighbour_seeds = 0;
   REQUIRE(run_sweep(plan, {.results = folder.path()}));
-  const std::vector<RunSettings> runs = exploration(plan);
+  const std::vector<RunSettings> runs = exploration(plan, combinations(plan));
   std::filesystem::copy_file(folder.path() / file_name(runs[0]), folder.path() / file_name(runs[1]),
                              std::filesystem::copy_options::overwrite_existing);
   CHECK(refusal([&] {
@@ -140,7 +143,61 @@ TEST_CASE("a file that holds another run is not taken for this one") {
 }
 
 TEST_CASE("refining needs what exploring found") {
-  CHECK(refusal([] { refinement(tiny, {}); }) ==
+  CHECK(refusal([] { refinement(tiny, combinations(tiny), {}); }) ==
         "error[sweep-incomplete]: hnca with 1 hidden layer has not been explored\n"
         "  help: run the sweep again: finished runs are not repeated");
+}
+
+TEST_CASE("a method is run once, by whatever names the plan has for it") {
+  SweepPlan plan = tiny;
+  plan.methods = {"hnca", "hnca(assumption=relaxed)", "reinforce+running-mean", "reinforce + running-mean"};
+  plan.depths = {1};
+  const std::vector<RunSettings> runs = combinations(plan);
+  REQUIRE(runs.size() == 2);
+  CHECK(runs[0].method == "hnca");
+  CHECK(runs[1].method == "reinforce + running-mean");
+  plan.methods = {"hnca", "reinforse"};
+  CHECK(refusal([&] { combinations(plan); }).find("did you mean 'reinforce'?") != std::string::npos);
+}
+
+TEST_CASE("files of results have names that shells leave alone, another for each run") {
+  const std::string harmless = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.,=";
+  std::set<std::string> names;
+  RunSettings settings{.data = "sample", .values = "-1,1", .optimizer = "sgd"};
+  std::size_t runs = 0;
+  for (const char* method :
+       {"hnca", "hnca(steps=2)", "hnca(steps=2,assumption=relaxed)", "hnca + none", "hnca +none",
+        "hnca_+_none", "hnca___none", "reinforce + leave-one-out", "reinforce + leave-one-out(samples=8)"})
+    for (const std::string& topology :
+         {std::string(), std::string("skip:units=4"), std::string(200, 'a'), std::string(199, 'a') + "b"}) {
+      settings.method = method;
+      settings.topology = topology;
+      const std::string name = file_name(settings);
+      CAPTURE(name);
+      CHECK(name.find_first_not_of(harmless) == std::string::npos);
+      CHECK(name.size() < 250);
+      names.insert(name);
+      ++runs;
+    }
+  CHECK(names.size() == runs);
+  settings.method = "hnca";
+  settings.topology = "";
+  CHECK(file_name(settings) == "sample-hnca--1,1-sgd-d1-u64-b16-lr0-s0-e1.json");
+}
+
+// Two steps at units of the first layer join all of the second, if it is dense: 2^40 states. Of the sparse
+// one they join a few.
+TEST_CASE("a method that comes to nothing on a network is left out there and nowhere else") {
+  const ScratchFolder folder;
+  SweepPlan plan = tiny;
+  plan.methods = {"reinforce", "hnca(steps=2)"};
+  plan.topologies = {"layered:units=40", "layered:units=40,density=0.05"};
+  plan.rates = {-3};
+  plan.seeds = 1;
+  REQUIRE(run_sweep(plan, {.results = folder.path()}));
+  std::map<std::string, std::set<std::string>> methods;
+  for (const RunResult& result : read_results(folder.path()))
+    methods[result.settings.topology].insert(result.settings.method);
+  CHECK(methods["layered:units=40"] == std::set<std::string>{"reinforce"});
+  CHECK(methods["layered:units=40,density=0.05"] == std::set<std::string>{"hnca(steps=2)", "reinforce"});
 }

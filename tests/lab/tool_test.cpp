@@ -239,6 +239,11 @@ TEST_CASE("bad input has exit code 2 and a message that names it") {
   fails({"sweep", folder / "nothing.toml", "--out", folder / "results"}, "nothing.toml");
   std::ofstream(folder / "bad.toml") << "seeds = 2\nratse = [1]\n";
   fails({"sweep", folder / "bad.toml", "--out", folder / "results"}, "ratse");
+  for (const char* other : {"depths = [2]", "units = 8"}) {
+    std::ofstream(folder / "both.toml") << "topologies = [\"skip\"]\n" << other << "\n";
+    fails({"sweep", folder / "both.toml", "--out", folder / "results"},
+          "means nothing beside topologies\n  help: topologies = [\"layered:units=64,depth=3\"]");
+  }
   fails({"plot", folder / "nothing"}, "error[results-missing]");
   CHECK(run(folder, {"--help"}).code == 0);
   CHECK(run(folder, {"train", "--help"}).said.find("--checkpoint-seconds") != std::string::npos);
@@ -290,6 +295,44 @@ TEST_CASE("a sweep that is killed goes on, and its results can be drawn and tabu
   const Ended table = run(folder, {"plot", folder / "results", "--table"});
   CHECK(table.code == 0);
   CHECK(table.said.find("REINFORCE") != std::string::npos);
+}
+
+TEST_CASE("a sweep over estimators leaves out what networks do not admit, and its rewards are tabulated") {
+  const ScratchFolder folder;
+  std::ofstream(folder / "plan.toml")
+      << "batch = 500\nmethods = [\"hnca(steps=2, assumption=relaxed)\", \"reinforce + running-mean\"]\n"
+         "topologies = [\"layered:units=40\", \"layered:units=40,density=0.05\"]\n"
+         "rates = [-3]\nseeds = 2\nepochs = 1\n";
+  const Ended ended = run(folder, {"sweep", folder / "plan.toml", "--out", folder / "results"});
+  CAPTURE(ended.said);
+  REQUIRE(ended.code == 0);
+  CHECK(ended.said.find("left out on layered:units=40: method 'hnca(steps=2,assumption=relaxed)' comes to "
+                        "nothing on this network: node 'h1': summing out 40 units") != std::string::npos);
+  const Ended table = run(folder, {"plot", folder / "results", "--by-network"});
+  CAPTURE(table.said);
+  CHECK(table.code == 0);
+  CHECK(table.said.find("| reward (%) | hnca(steps=2,assumption=relaxed) | reinforce + running-mean |\n"
+                        "|:---|---:|---:|\n"
+                        "| layered:units=40 | – | ") == 0);
+  CHECK(table.said.find("density=0.05 | –") == std::string::npos);
+}
+
+TEST_CASE("a run by an estimator with options is trained, kept and resumed") {
+  const ScratchFolder folder;
+  const std::vector<std::string> train{"train",
+                                       "--topology",
+                                       "layered:units=12,density=0.2",
+                                       "--method",
+                                       "hnca(steps=2) + running-mean",
+                                       "--out",
+                                       folder / "run",
+                                       "--epochs",
+                                       "1"};
+  REQUIRE(run(folder, train).code == 0);
+  CHECK(run(folder, {"train", "--resume", "--out", folder / "run", "--epochs", "2"}).code == 0);
+  const Ended refused = run(folder, {"train", "--method", "hindsight-credit", "--out", folder / "other"});
+  CHECK(refused.code == 2);
+  CHECK(refused.said.find("error[method-inadmissible]: method 'hindsight-credit' comes to nothing") == 0);
 }
 
 TEST_CASE("the demonstration ends with a table and a figure") {
