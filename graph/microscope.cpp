@@ -5,6 +5,7 @@
 #include <limits>
 #include <map>
 #include <memory>
+#include <numeric>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -35,6 +36,8 @@ double total_variance(const Moments& moments, const ParameterRange& range) {
 double total_squared_error(const Moments& moments, const ParameterRange& range) {
   return moments.count() == 0 ? 0 : total_variance(moments, range) / static_cast<double>(moments.count());
 }
+
+double sum(std::span<const double> values) { return std::accumulate(values.begin(), values.end(), 0.0); }
 
 double norm(std::span<const double> values) {
   double sum = 0;
@@ -327,11 +330,12 @@ class Microscope {
     std::nth_element(candidate.seconds.begin(), middle, candidate.seconds.end());
     row.seconds_per_sample = *middle;
     const double samples = candidate.sampler.run().samples();
-    for (const Comparison::Block& block : result_.blocks)
-      row.block_variances.push_back(samples * total_variance(moments, block.parameters));
     const std::optional<Enumeration> exact =
         reference_.is_exact() ? enumerate_within_limit(row.graph, true, candidate.sampler.baselines())
                               : std::nullopt;
+    for (const Comparison::Block& block : result_.blocks)
+      row.block_variances.push_back(exact ? row.replicas * sum(part(exact->variance, block.parameters))
+                                          : samples * total_variance(moments, block.parameters));
     for (std::size_t i = 0; i < result_.nodes.size(); ++i) {
       const Comparison::Node& node = result_.nodes[i];
       Comparison::View& view = row.nodes[i];
@@ -346,9 +350,7 @@ class Microscope {
       view.doubt = candidate.doubt.posterior(node.id);
       if (!exact) continue;
       view.exact_bias = distance(part(exact->estimate, node.parameters), reference);
-      double sum = 0;
-      for (const double variance : part(exact->variance, node.parameters)) sum += variance;
-      view.exact_variance = row.replicas * sum;
+      view.exact_variance = row.replicas * sum(part(exact->variance, node.parameters));
     }
   }
 

@@ -88,7 +88,7 @@ struct Comparison {
     double seconds_per_sample = 0;  ///< forward and backward, without the update: the median
     std::vector<double> mean = {};  ///< of the gradient
     std::vector<View> nodes = {};
-    std::vector<double> block_variances = {};
+    std::vector<double> block_variances = {};  ///< exact where those of nodes are
 
     /// Over all nodes.
     double variance() const;
@@ -109,9 +109,9 @@ Comparison compare_estimators(const Graph& graph, const Catalogue& catalogue,
                               std::span<const float> parameters, const Task& task,
                               const MicroscopeOptions& options);
 
-/// The graph with the choices, at every node, of the contender with the least variance × time among those
-/// that are unbiased and have been seen to be. All nodes share one number of samples per row: the one with
-/// the least sum.
+/// The graph with a contender's choices at every node: those that together have the least variance × time
+/// among what is unbiased and was seen to be. What a contender adds to the time of the quickest is shared out
+/// among the units that it credits. All nodes share one number of samples per row.
 Graph advise(const Graph& graph, const Comparison& comparison);
 
 }  // namespace hindsight

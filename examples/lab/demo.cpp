@@ -82,7 +82,7 @@ NamedCurve curve_of(const Contestant& contestant) {
   NamedCurve curve{.label = contestant.graph + ", " + contestant.method};
   for (std::size_t epoch = 0; epoch < contestant.runs.front().size(); ++epoch) {
     const Summary reward = summarise(per_seed(contestant, &EpochMetrics::train_reward, epoch));
-    curve.epochs.push_back(static_cast<double>(epoch) + 1);
+    curve.positions.push_back(static_cast<double>(epoch) + 1);
     curve.mean.push_back(reward.mean);
     curve.half_width.push_back(reward.half_width);
   }

@@ -142,8 +142,9 @@ constexpr auto light_frame =
     "set style fill transparent solid 0.18 noborder";
 
 /// Rows are position, mean, lower and upper end.
-void add_curve(Drawing& drawing, const Rows& rows, std::size_t line_type, const std::string& title) {
-  const char* shape = rows.size() == 1 ? "points" : "lines";
+void add_curve(Drawing& drawing, const Rows& rows, std::size_t line_type, const std::string& title,
+               bool marked = false) {
+  const char* shape = rows.size() == 1 ? "points" : marked ? "linespoints" : "lines";
   drawing.series(rows, fmt::format("1:3:4 with filledcurves lt {} notitle", line_type));
   drawing.series(rows,
                  fmt::format("1:2 with {} lt {} lw 2 title {} noenhanced", shape, line_type, quoted(title)));
@@ -207,23 +208,26 @@ void compare_curves(const std::vector<NamedCurve>& curves, const FigureText& tex
   Drawing drawing;
   drawing.add(
       "{}\nset title {} noenhanced\nset xlabel {} noenhanced offset 0,0.5\nset ylabel {} noenhanced\n"
-      "set key below left horizontal Left reverse samplen 2 spacing 1.2\nset rmargin 4",
-      light_frame, quoted(text.title), quoted(text.x_label), quoted(text.y_label));
+      "set key below left horizontal Left reverse samplen 2 spacing 1.2\nset rmargin 4{}",
+      light_frame, quoted(text.title), quoted(text.x_label), quoted(text.y_label),
+      text.logarithmic ? "\nset logscale y\nset format y '%g'" : "");
   std::size_t line_type = 0;
-  for (const auto& [label, epochs, mean, half_width] : curves) {
+  for (const auto& [label, positions, mean, half_width] : curves) {
     const std::size_t count = mean.size();
-    bool sound = count > 0 && epochs.size() == count && (half_width.empty() || half_width.size() == count);
+    bool sound = count > 0 && positions.size() == count && (half_width.empty() || half_width.size() == count);
     Rows rows;
     for (std::size_t i = 0; sound && i < count; ++i) {
       const double half = half_width.empty() ? 0 : half_width[i];
-      rows.push_back({epochs[i], mean[i], mean[i] - half, mean[i] + half});
-      sound = std::isfinite(epochs[i]) && std::isfinite(mean[i] - half) && std::isfinite(mean[i] + half);
+      rows.push_back({positions[i], mean[i], mean[i] - half, mean[i] + half});
+      sound = std::isfinite(positions[i]) && std::isfinite(mean[i] - half) && std::isfinite(mean[i] + half) &&
+              (!text.logarithmic || mean[i] - half > 0);
     }
     if (!sound)
-      refuse_data(fmt::format("curve '{}' has {} epochs, {} means and {} half widths, or numbers not finite",
-                              one_line(label), epochs.size(), count, half_width.size()),
-                  "give each epoch a finite mean, and either all half widths or none");
-    add_curve(drawing, rows, line_type++ % 6 + 1, label);
+      refuse_data(
+          fmt::format("curve '{}' has {} positions, {} means and {} half widths, or numbers not finite",
+                      one_line(label), positions.size(), count, half_width.size()),
+          "give each position a finite mean, and either all half widths or none");
+    add_curve(drawing, rows, line_type++ % line_types + 1, label, text.marked);
   }
   drawing.plot();
   drawing.draw(800, 500, path);
@@ -238,7 +242,7 @@ void draw_learning_curve(const LearningCurve& curve, const fs::path& path) {
   for (NamedCurve& named : curves)
     for (double& value : named.mean) {
       value *= 100;
-      named.epochs.push_back(static_cast<double>(named.epochs.size() + 1));
+      named.positions.push_back(static_cast<double>(named.positions.size() + 1));
     }
   compare_curves(curves, {.title = curve.title, .y_label = "right answers (%)"}, path);
 }

@@ -20,8 +20,8 @@ struct LearningCurve {
 /// A line of means with a band around it.
 struct NamedCurve {
   std::string label = {};
-  std::vector<double> epochs = {};
-  std::vector<double> mean = {};        ///< as many as epochs
+  std::vector<double> positions = {};   ///< along the axis: epochs, levels, …
+  std::vector<double> mean = {};        ///< as many
   std::vector<double> half_width = {};  ///< as many, or none: no band
 };
 
@@ -29,6 +29,8 @@ struct FigureText {
   std::string title = {};
   std::string y_label = {};
   std::string x_label = "epoch";
+  bool logarithmic = false;  ///< the axis of the means, which must be positive then
+  bool marked = false;       ///< every point, so that curves on top of each other can be told apart
 };
 
 // Every figure is drawn twice by gnuplot: as `path` + ".svg" and, at twice the size, as `path` + ".png".

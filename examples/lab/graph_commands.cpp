@@ -25,12 +25,6 @@ using Json = nlohmann::ordered_json;
 /// Names of files need not be UTF-8.
 std::string text(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
-Graph load(const GraphSource& source) {
-  return source.file.empty()
-             ? make_topology(source.topology, image_parts({}, mnist_features, mnist_classes)).graph
-             : read_graph(source.file);
-}
-
 /// A graph with all that a report says of it.
 struct Examined {
   explicit Examined(Graph described, bool strict)
@@ -177,6 +171,12 @@ Finding report_refusal(const std::string& file, const Error& refusal, bool json)
 
 }  // namespace
 
+Graph load_graph(const GraphSource& source) {
+  return source.file.empty()
+             ? make_topology(source.topology, image_parts({}, mnist_features, mnist_classes)).graph
+             : read_graph(source.file);
+}
+
 Finding validate_graphs(const ValidateCommand& command) {
   std::vector<GraphSource> sources;
   for (const std::string& file : command.files) sources.push_back({file, ""});
@@ -190,7 +190,7 @@ Finding validate_graphs(const ValidateCommand& command) {
     const std::string name = source.file.empty() ? source.topology : source.file;
     Finding finding = Finding::bad_input;
     try {
-      Graph graph = load(source);
+      Graph graph = load_graph(source);
       if (!command.estimator.empty()) estimate_all_with(graph, command.estimator);
       const Examined examined(std::move(graph), command.strict);
       finding = examined.finding();
@@ -206,7 +206,7 @@ Finding validate_graphs(const ValidateCommand& command) {
 }
 
 Finding reduce_graph(const ReduceCommand& command) {
-  const Graph graph = load(command.source);
+  const Graph graph = load_graph(command.source);
   const Reduction reduction = reduce(graph, command.strict ? InputPolicy::checked : InputPolicy::exempt);
   const std::string text = to_dot(reduction.graph);
   if (command.out.empty())
@@ -231,7 +231,7 @@ Finding draw_graph(const DrawCommand& command) {
     refuse({.code = "option",
             .message = "nothing says where to draw",
             .help = {"-o graph.svg", "--html graph.html"}});
-  const Examined examined(load(command.source), command.strict);
+  const Examined examined(load_graph(command.source), command.strict);
   if (!command.page.empty()) {
     write_page(examined.graph, examined.report, command.page);
     fmt::print("{}\n", command.page.string());

@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include <hindsight/graph/graph.hpp>
+
 namespace hindsight::lab {
 
 /// Where a command finds its graph: a file, or a topology by name.
@@ -11,6 +13,8 @@ struct GraphSource {
   std::string file;      ///< empty: the topology counts
   std::string topology;  ///< for MNIST's images: 784 inputs, 10 classes
 };
+
+Graph load_graph(const GraphSource& source);
 
 /// Exit codes of the commands below.
 enum class Finding {

@@ -18,10 +18,10 @@
 
 #include "lab/demo.hpp"
 #include "lab/figures.hpp"
-#include "lab/gradient_variance.hpp"
 #include "lab/graph_commands.hpp"
 #include "lab/interrupt.hpp"
 #include "lab/methods.hpp"
+#include "lab/microscope.hpp"
 #include "lab/statistics.hpp"
 #include "lab/sweep.hpp"
 #include "lab/train.hpp"
@@ -243,40 +243,46 @@ Command add_draw(CLI::App& app) {
   };
 }
 
-Command add_variance(CLI::App& app) {
-  struct Given {
-    VarianceOptions options;
-    std::string data = "mnist", graph;
-  };
-  auto given = std::make_shared<Given>();
-  VarianceOptions& options = given->options;
+Command add_microscope(CLI::App& app) {
+  auto given = std::make_shared<MicroscopeCommand>();
+  given->training.seed = 1;
   CLI::App* command = app.add_subcommand(
-      "variance",
-      "how the gradients of HNCA and REINFORCE scatter, level by level, at parameters learned by HNCA");
-  command->add_option("--data", given->data, "as for train")->capture_default_str();
-  const CLI::Option* const hidden = command->add_option("--hidden", options.network.hidden, "as for train")
-                                        ->delimiter(',')
-                                        ->check(in(1, 1000000));
-  const CLI::Option* const graph = command->add_option("--graph", given->graph, "as for train");
-  const CLI::Option* const topology =
-      command->add_option("--topology", options.network.topology, "as for train");
-  command->add_option("--lr", options.training.rate, "learning rate of the training before")
+      "microscope", "which estimator is biased, by how much, and which scatters least, node by node");
+  add_source(*command, given->source);
+  command->add_option("--run", given->run,
+                      "folder of a run of train instead: its network and its parameters");
+  command
+      ->add_option("--estimators", given->methods,
+                   "to compare, e.g. \"reinforce; hnca; hnca(steps=2) + running-mean\"")
+      ->delimiter(';');
+  command->add_option(
+      "--data", given->data,
+      "as for train, or bandit: rewards drawn for any graph; by default, images where the graph "
+      "can classify them");
+  command->add_option("--rows", given->rows, "of the inputs of a bandit")
+      ->check(in(1, 1000000))
       ->capture_default_str();
-  command->add_option("--epochs", options.epochs, "of that training")
+  command->add_option("--epochs", given->epochs, "of learning by HNCA before parameters are frozen")
       ->check(in(0, most_epochs))
       ->capture_default_str();
-  command->add_option("--batch", options.training.batch, "samples per gradient")
+  command->add_option("--lr", given->training.rate, "learning rate of that")->capture_default_str();
+  command->add_option("--gradients", given->gradients, "to take by each estimator")
+      ->check(in(4, 100000000))
+      ->capture_default_str();
+  command->add_option("--batch", given->batch, "rows per gradient")
       ->check(in(1, 1 << 20))
       ->capture_default_str();
-  command->add_option("--batches", options.batches, "gradients to compare")
-      ->check(in(2, 100000000))
+  command->add_option("--most-states", given->most_states, "up to which expectations are exact")
       ->capture_default_str();
-  command->add_option("--seed", options.training.seed, "of everything")->capture_default_str();
-  return [given, hidden, graph, topology] {
-    refuse_beside(graph, hidden, units_of_graph);
-    refuse_beside(topology, hidden, units_of_topology);
-    if (!given->graph.empty()) given->options.network.graph = to_dot(read_graph(given->graph));
-    fmt::print("{}", to_table(gradient_variance(given->options, load_dataset(given->data))));
+  command->add_option("--seed", given->training.seed, "of everything")->capture_default_str();
+  command->add_flag("--blocks", given->blocks, "a table of variances edge by edge too");
+  command->add_flag("--json", given->json, "for programs: one object with all of it");
+  command->add_option("--figure", given->figure, "variance by level, as SVG and PNG; without its ending");
+  command->add_option("--advise", given->advice,
+                      "write the graph with the estimator of least variance × time at every node");
+  return [given] {
+    if (given->run.empty()) require_source(given->source, "microscope");
+    look_closely(*given);
     return 0;
   };
 }
@@ -352,9 +358,9 @@ int run(int argc, char** argv) {
   CLI::App app{"Stochastic compute graphs and Hindsight Network Credit Assignment"};
   app.require_subcommand(1);
   const std::vector<std::pair<std::string, Command>> commands{
-      {"train", add_train(app)}, {"sweep", add_sweep(app)},       {"plot", add_plot(app)},
-      {"demo", add_demo(app)},   {"validate", add_validate(app)}, {"reduce", add_reduce(app)},
-      {"draw", add_draw(app)},   {"variance", add_variance(app)}};
+      {"train", add_train(app)}, {"sweep", add_sweep(app)},          {"plot", add_plot(app)},
+      {"demo", add_demo(app)},   {"validate", add_validate(app)},    {"reduce", add_reduce(app)},
+      {"draw", add_draw(app)},   {"microscope", add_microscope(app)}};
   std::vector<std::string> names;
   for (const auto& command : commands) names.push_back(command.first);
   if (argc > 1 && argv[1][0] != '-' && std::find(names.begin(), names.end(), argv[1]) == names.end())

@@ -63,8 +63,30 @@ std::optional<CreditMethod> credit_method(const NetworkOptions& options) {
        .help = {"x [kind=input units=784]; y [kind=categorical classes=10]; r [kind=reward]; x -> y -> r;"}});
 }
 
-/// The one input takes the pixels, and the one reward reads the node that names the class.
-Network classifier(Graph graph, int features, int classes) {
+/// x ─→ h1 ─→ … ─→ output ─→ correct
+Network layered_network(const NetworkOptions& options, int features, int classes) {
+  Network network;
+  NodeId last = network.input = network.graph.input("x", features);
+  for (std::size_t i = 0; i < options.hidden.size(); ++i)
+    last = network.graph.add(fmt::format("h{}", i + 1), hidden_layer(options, options.hidden[i]), {last});
+  network.output = network.graph.add("output", Categorical{.classes = classes}, {last});
+  network.reward = network.graph.reward("correct", {network.output});
+  return network;
+}
+
+Network other_network(const NetworkOptions& options, int features, int classes) {
+  if (!options.graph.empty() && !options.topology.empty())
+    refuse_option("a network is a graph from a file or a topology, not both", "--topology small-world");
+  if (options.topology.empty())
+    return as_classifier(parse_graph(options.graph, GraphFormat::dot, standard_catalogue()), features,
+                         classes);
+  Topology topology = make_topology(options.topology, image_parts(options, features, classes));
+  return {std::move(topology.graph), topology.input, topology.output, topology.reward};
+}
+
+}  // namespace
+
+Network as_classifier(Graph graph, int features, int classes) {
   Network network;
   std::vector<NodeId> inputs;
   for (int i = 0; i < graph.node_count(); ++i)
@@ -89,28 +111,6 @@ Network classifier(Graph graph, int features, int classes) {
   network.graph = std::move(graph);
   return network;
 }
-
-/// x ─→ h1 ─→ … ─→ output ─→ correct
-Network layered_network(const NetworkOptions& options, int features, int classes) {
-  Network network;
-  NodeId last = network.input = network.graph.input("x", features);
-  for (std::size_t i = 0; i < options.hidden.size(); ++i)
-    last = network.graph.add(fmt::format("h{}", i + 1), hidden_layer(options, options.hidden[i]), {last});
-  network.output = network.graph.add("output", Categorical{.classes = classes}, {last});
-  network.reward = network.graph.reward("correct", {network.output});
-  return network;
-}
-
-Network other_network(const NetworkOptions& options, int features, int classes) {
-  if (!options.graph.empty() && !options.topology.empty())
-    refuse_option("a network is a graph from a file or a topology, not both", "--topology small-world");
-  if (options.topology.empty())
-    return classifier(parse_graph(options.graph, GraphFormat::dot, standard_catalogue()), features, classes);
-  Topology topology = make_topology(options.topology, image_parts(options, features, classes));
-  return {std::move(topology.graph), topology.input, topology.output, topology.reward};
-}
-
-}  // namespace
 
 TopologyParts image_parts(const NetworkOptions& options, int features, int classes) {
   return {.inputs = features,

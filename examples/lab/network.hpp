@@ -36,6 +36,10 @@ struct NetworkOptions {
 /// Refuses what the options cannot mean.
 Network make_network(const NetworkOptions& options, int features, int classes);
 
+/// The graph as a classifier of images: its one input takes the pixels, and its one reward reads the node
+/// that names the class. Refuses any other.
+Network as_classifier(Graph graph, int features, int classes);
+
 /// What topologies are made of where images are to be classified.
 TopologyParts image_parts(const NetworkOptions& options, int features, int classes);
 

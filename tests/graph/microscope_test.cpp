@@ -89,7 +89,7 @@ TEST_CASE("under the microscope means, variances and the reference are those of 
       for (std::size_t i = 0; i < row.nodes.size(); ++i) {
         const Comparison::View& view = row.nodes[i];
         CAPTURE(comparison.nodes[i].name);
-        nodes += view.variance;
+        nodes += view.best_variance();
         CHECK(view.unbiased);
         // Over all nodes here 5 standard deviations come once in 10,000 runs; the seed is fixed.
         CHECK(std::abs(view.z) < certain_z);
@@ -102,7 +102,7 @@ TEST_CASE("under the microscope means, variances and the reference are those of 
       CHECK(blocks == doctest::Approx(nodes));
     }
   }
-  CHECK(measured > 100);
+  CHECK(measured > 80);
 }
 
 TEST_CASE("a bias is found and measured, against the exact gradient and against a long run") {
@@ -193,6 +193,7 @@ TEST_CASE("advice takes the least variance × time among what is unbiased and wa
   comparison.rows[3].seconds_per_sample = 1e6;
   const Graph advised = advise(scene.random.graph, comparison);
   CHECK(validate(advised).admissible());
+  // At equal times variance decides, node by node.
   int hindsight = 0;
   for (std::size_t i = 0; i < comparison.nodes.size(); ++i) {
     const auto& rows = comparison.rows;

@@ -84,7 +84,7 @@ RunResult run(const std::string& method, int depth, int exponent, int seed, int 
   return result;
 }
 
-const NamedCurve rising = {.label = "HNCA", .epochs = {1, 2, 3}, .mean = {0.1, 0.5, 0.6}, .half_width = {}};
+const NamedCurve rising = {.label = "HNCA", .positions = {1, 2, 3}, .mean = {0.1, 0.5, 0.6}, .half_width = {}};
 
 }  // namespace
 

@@ -1,0 +1,194 @@
+#include "lab/microscope.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "lab/atomic_file.hpp"
+#include "lab/bandit.hpp"
+#include "lab/checkpoint.hpp"
+#include "lab/methods.hpp"
+#include "lab/microscope_report.hpp"
+#include "progress_bar.hpp"
+
+namespace hindsight::lab {
+namespace {
+
+constexpr auto bandit_data = "bandit", default_data = "sample";
+
+/// Images with their classes as rows of an input.
+class ImageTask {
+ public:
+  ImageTask(const Network& network, const LabelledImages& images)
+      : pixels_(static_cast<std::size_t>(images.count()) * static_cast<std::size_t>(images.features())) {
+    for (int i = 0; i < images.count(); ++i)
+      copy_pixels(images.image(i),
+                  pixels_.data() + static_cast<std::size_t>(i) * static_cast<std::size_t>(images.features()));
+    inputs_.push_back(
+        {network.input, MatrixView<const float>(pixels_.data(), images.count(), images.features())});
+    rewards_.push_back(
+        {network.reward, [output = network.output, labels = images.labels](const JointOutcome& outcome) {
+           return outcome(output) == labels[static_cast<std::size_t>(outcome.input_row())] ? 1.0 : 0.0;
+         }});
+  }
+  Task task() const { return {inputs_, rewards_}; }
+
+ private:
+  std::vector<float> pixels_;
+  std::vector<InputValues<float>> inputs_;
+  std::vector<RewardFunction> rewards_;
+};
+
+/// A graph, what it is to do, and where its parameters stand.
+struct Scene {
+  Graph graph;
+  std::vector<float> parameters = {};  ///< empty: where learning starts
+  std::string description = {};
+  std::shared_ptr<const Bandit> bandit = {};
+  std::shared_ptr<const ImageTask> images = {};
+
+  Task task() const { return bandit ? Task{bandit->inputs(), bandit->rewards()} : images->task(); }
+};
+
+Scene trained_scene(const NetworkOptions& described, const MicroscopeCommand& command, const Dataset& data) {
+  const Network network = make_network(described, data.train.features(), data.train.classes);
+  Training training(network, data, command.training);
+  if (command.epochs > 0) {
+    ProgressBar bar("learning", static_cast<std::int64_t>(command.epochs) * training.batches_per_epoch());
+    while (training.completed_epochs() < command.epochs) {
+      for (; !training.epoch_is_complete(); training.step())
+        if (!command.json) bar.advance([&] { return fmt::format("reward {:.3f}", training.mean_reward()); });
+      training.finish_epoch(0);
+    }
+  }
+  const auto parameters = training.model().parameters();
+  return {.graph = network.graph,
+          .parameters = {parameters.begin(), parameters.end()},
+          .description = fmt::format("{} images of {}, after {} epoch{} of HNCA", data.train.count(),
+                                     data.name, command.epochs, command.epochs == 1 ? "" : "s"),
+          .images = std::make_shared<ImageTask>(network, data.train)};
+}
+
+Scene scene_of_run(const MicroscopeCommand& command) {
+  const Checkpoint checkpoint(command.run / "checkpoint.safetensors");
+  const RunDescription& run = checkpoint.run();
+  const Dataset data = load_dataset(run.data);
+  const Network network = make_network(run.network, data.train.features(), data.train.classes);
+  Training training(network, data, run.training);
+  checkpoint.restore(training);
+  const auto parameters = training.model().parameters();
+  return {.graph = network.graph,
+          .parameters = {parameters.begin(), parameters.end()},
+          .description = fmt::format("{} images of {}, parameters of {} after {} epochs", data.train.count(),
+                                     data.name, command.run.string(), training.completed_epochs()),
+          .images = std::make_shared<ImageTask>(network, data.train)};
+}
+
+Scene bandit_scene(const MicroscopeCommand& command) {
+  if (command.epochs > 0)
+    refuse({.code = "option",
+            .message = "--epochs means nothing beside a bandit: only images are learned beforehand",
+            .help = {"--data sample   # the graph must be able to classify images"}});
+  Scene scene{.graph = load_graph(command.source)};
+  scene.bandit = std::make_shared<Bandit>(scene.graph, command.rows, command.training.seed);
+  scene.description = fmt::format("a bandit with {} rows of inputs, initial parameters", command.rows);
+  return scene;
+}
+
+bool classifies_images(const Graph& graph) {
+  try {
+    as_classifier(graph, mnist_features, mnist_classes);
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+Scene make_scene(const MicroscopeCommand& command) {
+  if (!command.run.empty()) return scene_of_run(command);
+  if (command.data == bandit_data) return bandit_scene(command);
+  if (command.data.empty() && !command.source.file.empty() && !classifies_images(load_graph(command.source)))
+    return bandit_scene(command);
+  NetworkOptions network{.topology = command.source.topology, .method = "hnca"};
+  if (!command.source.file.empty()) network.graph = to_dot(load_graph(command.source));
+  return trained_scene(network, command, load_dataset(command.data.empty() ? default_data : command.data));
+}
+
+std::vector<CreditMethod> contending(const MicroscopeCommand& command) {
+  std::vector<std::string> names = command.methods;
+  if (names.empty())
+    names = {"reinforce",        "reinforce + running-mean", "hnca", "hnca(steps=2, assumption=relaxed)",
+             "hindsight-credit", "straight-through"};
+  std::vector<CreditMethod> methods;
+  for (const std::string& name : names) methods.push_back(parse_credit_method(name));
+  return methods;
+}
+
+Comparison compare(const Scene& scene, MicroscopeOptions options, const MicroscopeCommand& command,
+                   const char* label) {
+  options.stand_ins = {Hnca{.assumption = Assumption::relaxed}, Reinforce{}};
+  options.gradients = command.gradients;
+  options.reference_gradients = 4 * command.gradients;
+  options.batch = command.batch;
+  options.most_states = command.most_states;
+  options.seed = command.training.seed;
+  std::optional<ProgressBar> bar;
+  if (!command.json)
+    options.progress = [&](std::size_t, std::size_t all) {
+      if (!bar) bar.emplace(label, static_cast<std::int64_t>(all));
+      bar->advance("");
+    };
+  return compare_estimators(scene.graph, scene.parameters, scene.task(), options);
+}
+
+/// The advised mix beside the best that one estimator can do everywhere.
+void write_advice(const Scene& scene, const Comparison& comparison, std::span<const std::string> names,
+                  const MicroscopeCommand& command) {
+  Scene advised = scene;
+  advised.graph = advise(scene.graph, comparison);
+  const std::optional<std::size_t> single = best_single(comparison);
+  MicroscopeOptions options{.contenders = {{}}};
+  if (single) options.contenders.push_back(comparison.rows[*single].contender);
+  const Comparison check = compare(advised, std::move(options), command, "advice");
+  const double mixed = check.rows[0].variance() * check.rows[0].seconds_per_sample;
+  std::string verdict = "no single estimator was seen to be unbiased at every node";
+  if (single) {
+    const double alone = check.rows[1].variance() * check.rows[1].seconds_per_sample;
+    verdict = fmt::format("{:.2f} of that of {} at every node", mixed / alone, names[*single]);
+    if (alone < mixed) {
+      verdict += ", which is therefore written instead";
+      advised.graph = comparison.rows[*single].graph;
+    }
+  }
+  write_atomically(command.advice, to_dot(advised.graph));
+  std::FILE* const talk = command.json ? stderr : stdout;
+  fmt::print(talk, "\nadvice: variance × time is {}\n{}{}\n", verdict, credits_by_estimator(advised.graph),
+             command.advice.string());
+}
+
+}  // namespace
+
+void look_closely(const MicroscopeCommand& command) {
+  const Scene scene = make_scene(command);
+  const std::vector<CreditMethod> methods = contending(command);
+  MicroscopeOptions options;
+  std::vector<std::string> names;
+  for (const CreditMethod& method : methods) {
+    options.contenders.push_back({method.estimator, method.baseline});
+    names.push_back(method.name());
+  }
+  const Comparison comparison = compare(scene, std::move(options), command, "measuring");
+  if (command.json)
+    fmt::print("{}\n", to_json(comparison, names, scene.description));
+  else
+    fmt::print("\n{}", to_tables(comparison, names, scene.description, command.blocks));
+  if (!command.figure.empty()) {
+    draw_variances(comparison, names, command.figure);
+    fmt::print(command.json ? stderr : stdout, "\n{0}.svg and {0}.png\n", command.figure.string());
+  }
+  if (!command.advice.empty()) write_advice(scene, comparison, names, command);
+}
+
+}  // namespace hindsight::lab
