@@ -66,4 +66,12 @@ Diagnostic explain_pathwise_mix(const Graph& graph, const Contraction& contracti
   return diagnostic;
 }
 
+void keep_common(std::vector<Alternative>& alternatives, std::span<const Alternative> others) {
+  if (others.empty()) return;
+  std::erase_if(alternatives, [&](const Alternative& one) {
+    return std::none_of(others.begin(), others.end(),
+                        [&](const Alternative& other) { return other.expression == one.expression; });
+  });
+}
+
 }  // namespace hindsight

@@ -263,7 +263,8 @@ class Examiner {
       if (!std::exchange(is_violation_reported_, true))
         note_violation(
             node, Severity::error, [] { return std::string(); },
-            [&] { return help(arguments(node, reward, verdict, needs), verdict); }, Reason::policy);
+            [&] { return help(arguments(node, reward, verdict, needs), verdict.alternatives); },
+            Reason::policy);
       return;
     }
     const bool direct = known.reads_directly && verdict.reason == Reason::biased && !verdict.admissible;
@@ -275,7 +276,8 @@ class Examiner {
         [&] {
           Diagnostic diagnostic{
               .message = fmt::format("{} for reward '{}': {}", credit.estimator, credit.reward, verdict.why),
-              .help = help(arguments(node, reward, verdict, needs), verdict),
+              .help =
+                  help(arguments(node, reward, verdict, needs), alternatives(node, reward, verdict, chosen)),
               .reason = verdict.reason};
           const bool no_slopes = needs.pathwise && !verdict.admissible;
           if (direct || (no_slopes && known.reads_directly))
@@ -302,11 +304,22 @@ class Examiner {
     return per_reward ? fmt::format("{}, {}", graph_.name(node), graph_.name(reward)) : graph_.name(node);
   }
 
-  Lines help(const std::string& arguments, const Verdict& verdict) const {
+  /// Slopes serve all rewards of a node or none, so what takes their place must serve all of them, too.
+  std::vector<Alternative> alternatives(NodeId node, RewardId reward, const Verdict& verdict,
+                                        const AnyEstimator& chosen) {
+    std::vector<Alternative> serving = verdict.alternatives;
+    if (!chosen.needs().pathwise || graph_.has_own_choice(node, reward)) return serving;
+    for (int i = 0; i < graph_.reward_count(); ++i) {
+      if (!upstream_[static_cast<std::size_t>(i)][static_cast<std::size_t>(node.index)]) continue;
+      keep_common(serving, rulings_.ask(chosen, node, {i}, facts(node, {i})).alternatives);
+    }
+    return serving;
+  }
+
+  Lines help(const std::string& arguments, std::span<const Alternative> alternatives) const {
     Lines lines;
-    if (verdict.alternatives.empty())
-      lines.push_back(fmt::format("graph.estimate_with({}, Auto{{}});", arguments));
-    for (const Alternative& alternative : verdict.alternatives)
+    if (alternatives.empty()) lines.push_back(fmt::format("graph.estimate_with({}, Auto{{}});", arguments));
+    for (const Alternative& alternative : alternatives)
       lines.push_back(fmt::format("graph.estimate_with({}, {});   // {}", arguments, alternative.expression,
                                   alternative.remark));
     return lines;

@@ -231,6 +231,34 @@ TEST_CASE("a known reward that reads the node has values, but no slope") {
   CHECK(diagnostics(graph).empty());
 }
 
+//  a ─→ b ─→ r, known      r and s read a, too
+//  └───────────→ s
+TEST_CASE("what is offered instead of slopes serves all rewards of the node") {
+  Pair pair;
+  const NodeId a = pair.a, b = pair.b;
+  const RewardId known = pair.graph.reward(
+      "known", {a, b}, [=](const JointOutcome& outcome) { return outcome(a) + outcome(b); });
+  pair.graph.reward("s", {a});
+  pair.graph.estimate_with(a, StraightThrough{});
+  CHECK(
+      diagnostics(pair.graph) ==
+      R"(error[inadmissible-estimator]: node 'a': straight-through for reward 'known': the reward reads it, and only its values are known, not its slope (undefined)
+    a → known
+  help: graph.estimate_with(a, Reinforce{});   // unbiased everywhere, more variance
+error[inadmissible-estimator]: node 'a': straight-through for reward 's': the reward reads it, and a black box passes no slope back (undefined)
+    a → s
+  help: graph.estimate_with(a, Reinforce{});   // unbiased everywhere, more variance
+warning[biased-estimator]: node 'a': straight-through for reward 'r': it takes the expected reward for linear in what the children read (biased)
+  help: graph.estimate_with(a, Reinforce{});   // unbiased everywhere, more variance
+)");
+  // A choice of its own concerns no other reward.
+  pair.graph.estimate_with(a, Reinforce{});
+  pair.graph.estimate_with(a, known, StraightThrough{});
+  CHECK(diagnostics(pair.graph)
+            .find("graph.estimate_with(a, known, Hnca{.assumption = Assumption::relaxed})") !=
+        std::string::npos);
+}
+
 TEST_CASE("a baseline of a node that goes straight through is warned of, and those of its children count") {
   Pair pair;
   pair.graph.estimate_with(pair.a, StraightThrough{});
