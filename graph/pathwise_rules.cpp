@@ -51,9 +51,13 @@ Diagnostic explain_pathwise_mix(const Graph& graph, const Contraction& contracti
           "what is made of them serves all rewards of a node or none",
           by_slopes->estimator.name(), reward(*by_slopes), other->estimator.name(), reward(*other)),
       .reason = Reason::undefined};
-  const bool serves_all = std::all_of(of_node.begin(), of_node.end(), [&](const Assignment& assignment) {
-    return contraction.route_to_reward(assignment.node, assignment.reward).empty();
-  });
+  const std::span<const NodeId> children = graph.children(by_slopes->node);
+  const bool has_slopes =
+      std::none_of(children.begin(), children.end(), [&](NodeId child) { return is_silent(graph, child); });
+  const bool serves_all =
+      has_slopes && std::all_of(of_node.begin(), of_node.end(), [&](const Assignment& assignment) {
+        return contraction.route_to_reward(assignment.node, assignment.reward).empty();
+      });
   for (const Assignment& assignment : of_node)
     if (serves_all && !(assignment.estimator == by_slopes->estimator))
       diagnostic.help.push_back(

@@ -215,6 +215,18 @@ TEST_CASE("a node that one reward reads is not told to go straight through for a
 )") == 0);
 }
 
+//  a ─→ b ─→ r
+//  └──→ t ─→ s      a table has no derivative by what it reads
+TEST_CASE("a node with a child without backpropagate is not told to go straight through for all") {
+  Pair pair;
+  pair.graph.reward("s", {pair.graph.add("t", Table{.rows = {{0.2, 0.8}, {0.6, 0.4}}}, {pair.a})});
+  pair.graph.estimate_with(pair.a, pair.r, StraightThrough{});
+  CHECK(diagnostics(pair.graph).find("error[mixed-pathwise]") != std::string::npos);
+  CHECK(diagnostics(pair.graph).find("// for all") == std::string::npos);
+  pair.graph.estimate_with(pair.a, pair.r, Auto{});
+  CHECK(diagnostics(pair.graph).empty());
+}
+
 TEST_CASE("a known reward that reads the node has values, but no slope") {
   Graph graph;
   const NodeId a = graph.add("a", Bernoulli{}, {}), b = graph.add("b", Bernoulli{}, {a});
