@@ -260,11 +260,8 @@ class Examiner {
     const Verdict& verdict = credit.verdict;
     if (verdict.admissible && verdict.unbiased) return;
     if (verdict.reason == Reason::policy && !known.assumption_1) {
-      if (!std::exchange(is_violation_reported_, true))
-        note_violation(
-            node, Severity::error, [] { return std::string(); },
-            [&] { return help(arguments(node, reward, verdict, needs), verdict.alternatives); },
-            Reason::policy);
+      refuse_violation(node,
+                       [&] { return help(arguments(node, reward, verdict, needs), verdict.alternatives); });
       return;
     }
     const bool direct = known.reads_directly && verdict.reason == Reason::biased && !verdict.admissible;
@@ -294,6 +291,22 @@ class Examiner {
                 fmt::format("or compile(graph, {{.reevaluation_limit = {:.3g}}});", 2 * cost));
           return diagnostic;
         });
+  }
+
+  /// A violation is told once, with the lines for every reward that it concerns.
+  template <class Help>
+  void refuse_violation(NodeId node, const Help& help) {
+    std::vector<Diagnostic>& said = result_.report.diagnostics;
+    if (!std::exchange(is_violation_reported_, true)) {
+      const std::size_t at = said.size();
+      note_violation(
+          node, Severity::error, [] { return std::string(); }, help, Reason::policy);
+      violation_ = said.size() > at ? std::optional(at) : std::nullopt;
+    } else if (violation_) {
+      Lines& lines = said[*violation_].help;
+      for (const std::string& line : help())
+        if (std::find(lines.begin(), lines.end(), line) == lines.end()) lines.insert(lines.end() - 1, line);
+    }
   }
 
   /// The longer call where the shorter one would be overruled, or would say more than was asked.
@@ -335,7 +348,7 @@ class Examiner {
   void note_violation(NodeId node, Severity severity, const Remark& remark, const Help& help, Reason reason) {
     add({.severity = severity, .code = "assumption-1", .node = node}, [&] {
       if (!witnesses_) witnesses_.emplace(graph_, contraction_);
-      Diagnostic diagnostic = explain(witnesses_->shortest(node).value());
+      Diagnostic diagnostic = explain(graph_, witnesses_->shortest(node).value());
       if (const std::string more = remark(); !more.empty()) diagnostic.message += "; " + more;
       const Lines offered = help();
       if (severity == Severity::error)
@@ -345,19 +358,6 @@ class Examiner {
       diagnostic.reason = reason;
       return diagnostic;
     });
-  }
-
-  Diagnostic explain(const Violation& violation) const {
-    const auto name = [&](const UnitRef& ref) { return to_string(graph_, ref); };
-    Route shorter, longer;
-    for (const UnitRef& ref : violation.edge) shorter.push_back(name(ref));
-    for (const UnitRef& ref : violation.route) longer.push_back(name(ref));
-    return {.message =
-                fmt::format("Assumption 1 is violated: '{}' and its descendant '{}' are both parents of '{}'",
-                            name(violation.node), name(violation.coparent), name(violation.child)),
-            .witness = {shorter, longer},
-            .help = {fmt::format("or drop the {} {}", shorter.size() == 2 ? "edge" : "route",
-                                 fmt::join(shorter, " → "))}};
   }
 
   struct Said {
@@ -373,7 +373,8 @@ class Examiner {
   const std::vector<bool> have_slopes_;  ///< per node: of all its children
   std::optional<WitnessSearch> witnesses_;
   SamplesOfInputs samples_of_inputs_;
-  bool is_violation_reported_ = false;  ///< of the node that is being examined
+  bool is_violation_reported_ = false;    ///< of the node that is being examined
+  std::optional<std::size_t> violation_;  ///< where the report shows it
   std::map<std::pair<Severity, std::string_view>, Said> said_;
   std::vector<std::vector<bool>> upstream_, read_directly_;  ///< per reward and node
   Examination result_;
