@@ -26,7 +26,7 @@ std::string_view trimmed(std::string_view text) {
 template <class Number>
 std::optional<Number> parse(std::string_view text) {
   text = trimmed(text);
-  if (text.starts_with('+')) text.remove_prefix(1);
+  if (text.starts_with('+') && !text.starts_with("+-")) text.remove_prefix(1);
   return parse_number<Number>(text);
 }
 

@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <queue>
+#include <unordered_map>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -273,19 +274,23 @@ class Builder {
             .help = {fmt::format("kind one of: {}", fmt::join(known, ", "))}});
   }
 
-  std::vector<Edge> parents_of(std::uint32_t index) const {
+  std::vector<Edge> parents_of(std::uint32_t index) {
     std::vector<Edge> parents;
-    for (const GraphDraft::Edge& edge : into(index)) {
-      Pattern pattern = Pattern::dense();
-      if (edge.attributes != 0)
-        at_line(edge.line, *node(index).name, [&] {
-          AttributeReader reader(draft_.attributes(edge));
-          pattern = to_pattern(reader);
-          refuse_others(reader);
-        });
-      parents.emplace_back(ids_[edge.from], std::move(pattern));
-    }
+    for (const GraphDraft::Edge& edge : into(index))
+      at_line(edge.line, *node(index).name, [&] { parents.emplace_back(ids_[edge.from], pattern_of(edge)); });
     return parents;
+  }
+
+  /// Read once for all edges that share their attributes: there may be a hundred thousand of them, and as
+  /// many blanks in one.
+  const Pattern& pattern_of(const GraphDraft::Edge& edge) {
+    const auto [known, is_new] = patterns_.try_emplace(edge.attributes, Pattern::dense());
+    if (is_new && edge.attributes != 0) {
+      AttributeReader reader(draft_.attributes(edge));
+      known->second = to_pattern(reader);
+      refuse_others(reader);
+    }
+    return known->second;
   }
 
   void add_reward(std::uint32_t index) {
@@ -373,6 +378,7 @@ class Builder {
   std::vector<bool> has_children_, is_reward_;
   bool is_plain_ = true;  ///< no node has a kind
   std::vector<NodeId> ids_;
+  std::unordered_map<std::uint32_t, Pattern> patterns_;  ///< per list of attributes of edges
   std::map<std::string, RewardId, std::less<>> rewards_;
   Graph graph_;
 };

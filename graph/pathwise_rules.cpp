@@ -51,9 +51,13 @@ Diagnostic explain_pathwise_mix(const Graph& graph, const Contraction& contracti
           "what is made of them serves all rewards of a node or none",
           by_slopes->estimator.name(), reward(*by_slopes), other->estimator.name(), reward(*other)),
       .reason = Reason::undefined};
-  const bool serves_all = std::all_of(of_node.begin(), of_node.end(), [&](const Assignment& assignment) {
-    return contraction.route_to_reward(assignment.node, assignment.reward).empty();
-  });
+  const std::span<const NodeId> children = graph.children(by_slopes->node);
+  const bool has_slopes =
+      std::none_of(children.begin(), children.end(), [&](NodeId child) { return is_silent(graph, child); });
+  const bool serves_all =
+      has_slopes && std::all_of(of_node.begin(), of_node.end(), [&](const Assignment& assignment) {
+        return contraction.route_to_reward(assignment.node, assignment.reward).empty();
+      });
   for (const Assignment& assignment : of_node)
     if (serves_all && !(assignment.estimator == by_slopes->estimator))
       diagnostic.help.push_back(
@@ -64,6 +68,14 @@ Diagnostic explain_pathwise_mix(const Graph& graph, const Contraction& contracti
       diagnostic.help.push_back(
           fmt::format("graph.estimate_with({}, {}, Auto{{}});   // for none", node, reward(assignment)));
   return diagnostic;
+}
+
+void keep_common(std::vector<Alternative>& alternatives, std::span<const Alternative> others) {
+  if (others.empty()) return;
+  std::erase_if(alternatives, [&](const Alternative& one) {
+    return std::none_of(others.begin(), others.end(),
+                        [&](const Alternative& other) { return other.expression == one.expression; });
+  });
 }
 
 }  // namespace hindsight

@@ -23,4 +23,7 @@ bool mixes_pathwise(std::span<const Assignment> of_node);
 Diagnostic explain_pathwise_mix(const Graph& graph, const Contraction& contraction,
                                 std::span<const Assignment> of_node);
 
+/// Leaves of the alternatives those that are among the others, too; all of them where there are no others.
+void keep_common(std::vector<Alternative>& alternatives, std::span<const Alternative> others);
+
 }  // namespace hindsight

@@ -260,10 +260,8 @@ class Examiner {
     const Verdict& verdict = credit.verdict;
     if (verdict.admissible && verdict.unbiased) return;
     if (verdict.reason == Reason::policy && !known.assumption_1) {
-      if (!std::exchange(is_violation_reported_, true))
-        note_violation(
-            node, Severity::error, [] { return std::string(); },
-            [&] { return help(arguments(node, reward, verdict, needs), verdict); }, Reason::policy);
+      refuse_violation(node,
+                       [&] { return help(arguments(node, reward, verdict, needs), verdict.alternatives); });
       return;
     }
     const bool direct = known.reads_directly && verdict.reason == Reason::biased && !verdict.admissible;
@@ -275,7 +273,8 @@ class Examiner {
         [&] {
           Diagnostic diagnostic{
               .message = fmt::format("{} for reward '{}': {}", credit.estimator, credit.reward, verdict.why),
-              .help = help(arguments(node, reward, verdict, needs), verdict),
+              .help =
+                  help(arguments(node, reward, verdict, needs), alternatives(node, reward, verdict, chosen)),
               .reason = verdict.reason};
           const bool no_slopes = needs.pathwise && !verdict.admissible;
           if (direct || (no_slopes && known.reads_directly))
@@ -294,6 +293,22 @@ class Examiner {
         });
   }
 
+  /// A violation is told once, with the lines for every reward that it concerns.
+  template <class Help>
+  void refuse_violation(NodeId node, const Help& help) {
+    std::vector<Diagnostic>& said = result_.report.diagnostics;
+    if (!std::exchange(is_violation_reported_, true)) {
+      const std::size_t at = said.size();
+      note_violation(
+          node, Severity::error, [] { return std::string(); }, help, Reason::policy);
+      violation_ = said.size() > at ? std::optional(at) : std::nullopt;
+    } else if (violation_) {
+      Lines& lines = said[*violation_].help;
+      for (const std::string& line : help())
+        if (std::find(lines.begin(), lines.end(), line) == lines.end()) lines.insert(lines.end() - 1, line);
+    }
+  }
+
   /// The longer call where the shorter one would be overruled, or would say more than was asked.
   std::string arguments(NodeId node, RewardId reward, const Verdict& verdict, const Needs& needs) const {
     const bool per_reward =
@@ -302,11 +317,22 @@ class Examiner {
     return per_reward ? fmt::format("{}, {}", graph_.name(node), graph_.name(reward)) : graph_.name(node);
   }
 
-  Lines help(const std::string& arguments, const Verdict& verdict) const {
+  /// Slopes serve all rewards of a node or none, so what takes their place must serve all of them, too.
+  std::vector<Alternative> alternatives(NodeId node, RewardId reward, const Verdict& verdict,
+                                        const AnyEstimator& chosen) {
+    std::vector<Alternative> serving = verdict.alternatives;
+    if (!chosen.needs().pathwise || graph_.has_own_choice(node, reward)) return serving;
+    for (int i = 0; i < graph_.reward_count(); ++i) {
+      if (!upstream_[static_cast<std::size_t>(i)][static_cast<std::size_t>(node.index)]) continue;
+      keep_common(serving, rulings_.ask(chosen, node, {i}, facts(node, {i})).alternatives);
+    }
+    return serving;
+  }
+
+  Lines help(const std::string& arguments, std::span<const Alternative> alternatives) const {
     Lines lines;
-    if (verdict.alternatives.empty())
-      lines.push_back(fmt::format("graph.estimate_with({}, Auto{{}});", arguments));
-    for (const Alternative& alternative : verdict.alternatives)
+    if (alternatives.empty()) lines.push_back(fmt::format("graph.estimate_with({}, Auto{{}});", arguments));
+    for (const Alternative& alternative : alternatives)
       lines.push_back(fmt::format("graph.estimate_with({}, {});   // {}", arguments, alternative.expression,
                                   alternative.remark));
     return lines;
@@ -322,7 +348,7 @@ class Examiner {
   void note_violation(NodeId node, Severity severity, const Remark& remark, const Help& help, Reason reason) {
     add({.severity = severity, .code = "assumption-1", .node = node}, [&] {
       if (!witnesses_) witnesses_.emplace(graph_, contraction_);
-      Diagnostic diagnostic = explain(witnesses_->shortest(node).value());
+      Diagnostic diagnostic = explain(graph_, witnesses_->shortest(node).value());
       if (const std::string more = remark(); !more.empty()) diagnostic.message += "; " + more;
       const Lines offered = help();
       if (severity == Severity::error)
@@ -332,19 +358,6 @@ class Examiner {
       diagnostic.reason = reason;
       return diagnostic;
     });
-  }
-
-  Diagnostic explain(const Violation& violation) const {
-    const auto name = [&](const UnitRef& ref) { return to_string(graph_, ref); };
-    Route shorter, longer;
-    for (const UnitRef& ref : violation.edge) shorter.push_back(name(ref));
-    for (const UnitRef& ref : violation.route) longer.push_back(name(ref));
-    return {.message =
-                fmt::format("Assumption 1 is violated: '{}' and its descendant '{}' are both parents of '{}'",
-                            name(violation.node), name(violation.coparent), name(violation.child)),
-            .witness = {shorter, longer},
-            .help = {fmt::format("or drop the {} {}", shorter.size() == 2 ? "edge" : "route",
-                                 fmt::join(shorter, " → "))}};
   }
 
   struct Said {
@@ -360,7 +373,8 @@ class Examiner {
   const std::vector<bool> have_slopes_;  ///< per node: of all its children
   std::optional<WitnessSearch> witnesses_;
   SamplesOfInputs samples_of_inputs_;
-  bool is_violation_reported_ = false;  ///< of the node that is being examined
+  bool is_violation_reported_ = false;    ///< of the node that is being examined
+  std::optional<std::size_t> violation_;  ///< where the report shows it
   std::map<std::pair<Severity, std::string_view>, Said> said_;
   std::vector<std::vector<bool>> upstream_, read_directly_;  ///< per reward and node
   Examination result_;

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <hindsight/graph/unit_witness.hpp>
 #include <hindsight/graph/violations.hpp>
 
@@ -15,6 +18,19 @@ void append(std::vector<UnitRef>& route, std::span<const NodeId> nodes) {
 }
 
 }  // namespace
+
+Diagnostic explain(const Graph& graph, const Violation& violation) {
+  const auto name = [&](const UnitRef& ref) { return to_string(graph, ref); };
+  Route shorter, longer;
+  for (const UnitRef& ref : violation.edge) shorter.push_back(name(ref));
+  for (const UnitRef& ref : violation.route) longer.push_back(name(ref));
+  return {.message =
+              fmt::format("Assumption 1 is violated: '{}' and its descendant '{}' are both parents of '{}'",
+                          name(violation.node), name(violation.coparent), name(violation.child)),
+          .witness = {shorter, longer},
+          .help = {fmt::format("or drop the {} {}", shorter.size() == 2 ? "edge" : "route",
+                               fmt::join(shorter, " → "))}};
+}
 
 WitnessSearch::WitnessSearch(const Graph& graph, const Contraction& contraction)
     : graph_(graph), contraction_(contraction) {

@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include <hindsight/core/diagnostics.hpp>
 #include <hindsight/graph/contraction.hpp>
 #include <hindsight/graph/topology.hpp>
 
@@ -17,6 +18,9 @@ struct Violation {
   std::vector<UnitRef> edge;   ///< node … child: only deterministic nodes between
   std::vector<UnitRef> route;  ///< node … coparent … child: the longer of the two
 };
+
+/// The rule, both routes, and the one that could be dropped.
+Diagnostic explain(const Graph& graph, const Violation& violation);
 
 class UnitWitnessSearch;
 

@@ -227,7 +227,7 @@ void compare_curves(const std::vector<NamedCurve>& curves, const FigureText& tex
           fmt::format("curve '{}' has {} positions, {} means and {} half widths, or numbers not finite",
                       one_line(label), positions.size(), count, half_width.size()),
           "give each position a finite mean, and either all half widths or none");
-    add_curve(drawing, rows, line_type++ % line_types + 1, label, text.marked);
+    add_curve(drawing, rows, line_type++ % 10 + 1, label, text.marked);
   }
   drawing.plot();
   drawing.draw(800, 500, path);

@@ -181,6 +181,31 @@ TEST_CASE("several steps keep the policy on Assumption 1, full hindsight has non
 )");
 }
 
+//  a ─→ b ─→ c ─→ r
+//  └─────────↗└──→ s
+TEST_CASE("a violation is told once, with a way out for every reward that it concerns") {
+  Graph graph;
+  const NodeId a = graph.add("a", Bernoulli{}, {}), b = graph.add("b", Bernoulli{}, {a}),
+               c = graph.add("c", Bernoulli{}, {b, a});
+  const RewardId r = graph.reward("r", {c}), s = graph.reward("s", {c});
+  graph.estimate_with(a, r, Hnca{});
+  graph.estimate_with(a, s, Hnca{.steps = 2});
+  CHECK(
+      diagnostics(graph) ==
+      R"(error[assumption-1]: node 'a': Assumption 1 is violated: 'a' and its descendant 'b' are both parents of 'c' (policy)
+    a ────→ c
+    a → b → c
+  help: graph.estimate_with(a, r, Hnca{.assumption = Assumption::relaxed});   // unbiased on any DAG, and never more variance than REINFORCE
+  help: graph.estimate_with(a, r, Reinforce{});   // unbiased everywhere, more variance
+  help: graph.estimate_with(a, s, Hnca{.assumption = Assumption::relaxed, .steps = 2});   // unbiased on any DAG, and never more variance than REINFORCE
+  help: graph.estimate_with(a, s, Reinforce{});   // unbiased everywhere, more variance
+  help: or drop the edge a → c
+)");
+  graph.estimate_with(a, r, Reinforce{});
+  graph.estimate_with(a, s, Reinforce{});
+  CHECK(validate(graph).admissible());
+}
+
 TEST_CASE("full hindsight is refused where the reward reads the node") {
   Graph graph;
   const NodeId a = graph.add("a", Bernoulli{}, {}), b = graph.add("b", Bernoulli{}, {a});

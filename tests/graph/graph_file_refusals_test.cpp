@@ -95,6 +95,10 @@ TEST_CASE("values that mean nothing are refused with what they should be") {
   CHECK(refused("digraph { x -> y [seed=-1] }") ==
         "net:1: error[bad-attribute]: node 'y': seed=\"-1\" is not a whole number from 0 to 2^64 - 1\n"
         "  help: seed=0");
+  CHECK(refused("digraph { x -> y [density=\"+0.5\" seed=\" +1 \"] }") == "nothing was refused");
+  for (const char* values : {"+-1,1", "++1,1", "+,1", "-+1,1"})
+    CHECK(refused(fmt::format("digraph {{ y [kind=bernoulli values=\"{}\"] }}", values))
+              .starts_with("net:1: error[bad-attribute]: node 'y'"));
   CHECK(refused("digraph { x -> y [pattern=\"0>0 1\"] }") ==
         "net:1: error[bad-attribute]: node 'y': the pattern holds '1', which is no pair of units\n"
         "  help: pattern=\"0>1 0>5\"   // unit of the parent > unit of the child");

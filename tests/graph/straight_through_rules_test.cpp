@@ -215,6 +215,18 @@ TEST_CASE("a node that one reward reads is not told to go straight through for a
 )") == 0);
 }
 
+//  a ─→ b ─→ r
+//  └──→ t ─→ s      a table has no derivative by what it reads
+TEST_CASE("a node with a child without backpropagate is not told to go straight through for all") {
+  Pair pair;
+  pair.graph.reward("s", {pair.graph.add("t", Table{.rows = {{0.2, 0.8}, {0.6, 0.4}}}, {pair.a})});
+  pair.graph.estimate_with(pair.a, pair.r, StraightThrough{});
+  CHECK(diagnostics(pair.graph).find("error[mixed-pathwise]") != std::string::npos);
+  CHECK(diagnostics(pair.graph).find("// for all") == std::string::npos);
+  pair.graph.estimate_with(pair.a, pair.r, Auto{});
+  CHECK(diagnostics(pair.graph).empty());
+}
+
 TEST_CASE("a known reward that reads the node has values, but no slope") {
   Graph graph;
   const NodeId a = graph.add("a", Bernoulli{}, {}), b = graph.add("b", Bernoulli{}, {a});
@@ -229,6 +241,34 @@ TEST_CASE("a known reward that reads the node has values, but no slope") {
 )");
   graph.estimate_with(a, Hnca{.assumption = Assumption::relaxed});
   CHECK(diagnostics(graph).empty());
+}
+
+//  a ─→ b ─→ r, known      r and s read a, too
+//  └───────────→ s
+TEST_CASE("what is offered instead of slopes serves all rewards of the node") {
+  Pair pair;
+  const NodeId a = pair.a, b = pair.b;
+  const RewardId known = pair.graph.reward(
+      "known", {a, b}, [=](const JointOutcome& outcome) { return outcome(a) + outcome(b); });
+  pair.graph.reward("s", {a});
+  pair.graph.estimate_with(a, StraightThrough{});
+  CHECK(
+      diagnostics(pair.graph) ==
+      R"(error[inadmissible-estimator]: node 'a': straight-through for reward 'known': the reward reads it, and only its values are known, not its slope (undefined)
+    a → known
+  help: graph.estimate_with(a, Reinforce{});   // unbiased everywhere, more variance
+error[inadmissible-estimator]: node 'a': straight-through for reward 's': the reward reads it, and a black box passes no slope back (undefined)
+    a → s
+  help: graph.estimate_with(a, Reinforce{});   // unbiased everywhere, more variance
+warning[biased-estimator]: node 'a': straight-through for reward 'r': it takes the expected reward for linear in what the children read (biased)
+  help: graph.estimate_with(a, Reinforce{});   // unbiased everywhere, more variance
+)");
+  // A choice of its own concerns no other reward.
+  pair.graph.estimate_with(a, Reinforce{});
+  pair.graph.estimate_with(a, known, StraightThrough{});
+  CHECK(diagnostics(pair.graph)
+            .find("graph.estimate_with(a, known, Hnca{.assumption = Assumption::relaxed})") !=
+        std::string::npos);
 }
 
 TEST_CASE("a baseline of a node that goes straight through is warned of, and those of its children count") {
