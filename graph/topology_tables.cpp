@@ -116,7 +116,7 @@ const TopologyTable<Tree>& topology_table(const Tree&) {
                          .size = &Tree::roots,
                          .fields = {{"roots", &Tree::roots, 1, most_units, "trees"},
                                     {"depth", &Tree::depth, 1, 64, "levels of a tree"},
-                                    {"branching", &Tree::branching, 2, most_parents,
+                                    {"branching", &Tree::branching, 1, most_parents,
                                      "units of the level below that a unit reads"}}});
   return table;
 }
