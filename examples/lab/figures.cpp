@@ -197,7 +197,7 @@ std::map<std::size_t, std::size_t> line_types_of(const std::map<std::size_t, std
 /// In pixels, with the sample of the line.
 double legend_width(const std::string& label) {
   constexpr std::size_t usual_letters = 17;
-  return 185 + 8.5 * static_cast<double>(std::max(label.size(), usual_letters) - usual_letters);
+  return 185 + 10.0 * static_cast<double>(std::max(label.size(), usual_letters) - usual_letters);
 }
 
 }  // namespace

@@ -92,6 +92,19 @@ std::vector<RunResult> runs_at_rate(std::span<const RunResult> results, int expo
   return runs;
 }
 
+/// Those whose rate was tried with the most seeds, of all that were asked for that epoch: a rate that one
+/// lucky seed explored does not compete with one that was taken further.
+std::vector<RunResult> runs_with_most_seeds(std::span<const RunResult> results, int epoch) {
+  std::map<int, int> seeds;
+  int most = 0;
+  for (const RateScore& score : rate_scores(results, epoch))
+    most = std::max(most, seeds[score.exponent] = score.summary.count);
+  std::vector<RunResult> runs;
+  for (const RunResult& result : results)
+    if (seeds[result.settings.rate_exponent] == most) runs.push_back(result);
+  return runs;
+}
+
 }  // namespace
 
 double student_t(int degrees_of_freedom) {
@@ -225,7 +238,8 @@ Experiment evaluate(std::span<const RunResult> results) {
     const auto& [network, method] = key;
     MethodOutcome outcome{.method = method, .label = methods[method].label};
     outcome.scores = rate_scores(group, experiment.common_epoch);
-    outcome.best = best_rate(group, last_epoch(group)).value_or(BestRate{});
+    const int last = last_epoch(group);
+    outcome.best = best_rate(runs_with_most_seeds(group, last), last).value_or(BestRate{});
     const std::vector<RunResult> best_runs = runs_at_rate(group, outcome.best.exponent);
     outcome.curve = mean_curve(best_runs, Measure::test_accuracy_sampled);
     outcome.reward = mean_curve(best_runs, Measure::train_reward).back();

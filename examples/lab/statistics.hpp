@@ -65,7 +65,8 @@ std::vector<Summary> mean_curve(std::span<const RunResult>, Measure);
 std::optional<int> epochs_to(std::span<const RunResult>, double reward);
 
 /// What a figure and a table say of one method on one network. Curve and best rate are taken at the last
-/// epoch that any of its runs was asked for, where the rates that were tried that long compete.
+/// epoch that any of its runs was asked for, where the rates that were tried that long, and with the most
+/// seeds, compete.
 struct MethodOutcome {
   std::size_t method = 0;              ///< its place in `known_methods`, or after those
   std::string label = {};              ///< its name for people

@@ -198,6 +198,17 @@ TEST_CASE("an experiment compares rates where all ran and takes curves from the 
   CHECK(evaluate({}).by_network.empty());
 }
 
+// Explored at 2^-4 and 2^-3 by one seed, which was lucky at both.
+TEST_CASE("a rate that was only explored does not compete with one that more seeds were given to") {
+  const std::vector<RunResult> results = {run(-4, 0, {0.8}), run(-3, 0, {0.9}), run(-5, 0, {0.7}),
+                                          run(-3, 1, {0.5}), run(-3, 2, {0.5})};
+  const Experiment experiment = evaluate(results);
+  const MethodOutcome& outcome = experiment.by_network.at({1})[0];
+  CHECK(outcome.best.exponent == -3);
+  CHECK(outcome.best.seeds == 3);
+  CHECK(outcome.scores.size() == 3);
+}
+
 TEST_CASE("the table has a row for each depth and method") {
   const std::vector<RunResult> results = {with_method(run(-9, 1, {0.5, 0.95}), "backprop-relu", 3),
                                           with_method(run(-8, 1, {0.4, 0.5}), "reinforce", 1),
