@@ -224,9 +224,11 @@ void compare_curves(const std::vector<NamedCurve>& curves, const FigureText& tex
     }
     if (!sound)
       refuse_data(
-          fmt::format("curve '{}' has {} positions, {} means and {} half widths, or numbers not finite",
-                      one_line(label), positions.size(), count, half_width.size()),
-          "give each position a finite mean, and either all half widths or none");
+          fmt::format(
+              "curve '{}' has {} positions, {} means and {} half widths, or numbers that cannot be drawn",
+              one_line(label), positions.size(), count, half_width.size()),
+          "give each position a finite mean (a positive one on a logarithmic axis), and either all half "
+          "widths or none");
     add_curve(drawing, rows, line_type++ % 10 + 1, label, text.marked);
   }
   drawing.plot();

@@ -1,6 +1,7 @@
 #include "lab/microscope.hpp"
 
 #include <algorithm>
+#include <cstdio>
 #include <memory>
 #include <optional>
 
@@ -184,6 +185,7 @@ void look_closely(const MicroscopeCommand& command) {
     fmt::print("{}\n", to_json(comparison, names, scene.description));
   else
     fmt::print("\n{}", to_tables(comparison, names, scene.description, command.blocks));
+  std::fflush(stdout);  // what is said besides comes after it
   if (!command.figure.empty()) {
     draw_variances(comparison, names, command.figure);
     fmt::print(command.json ? stderr : stdout, "\n{0}.svg and {0}.png\n", command.figure.string());

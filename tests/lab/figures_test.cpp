@@ -84,7 +84,8 @@ RunResult run(const std::string& method, int depth, int exponent, int seed, int 
   return result;
 }
 
-const NamedCurve rising = {.label = "HNCA", .positions = {1, 2, 3}, .mean = {0.1, 0.5, 0.6}, .half_width = {}};
+const NamedCurve rising = {
+    .label = "HNCA", .positions = {1, 2, 3}, .mean = {0.1, 0.5, 0.6}, .half_width = {}};
 
 }  // namespace
 
@@ -241,13 +242,17 @@ TEST_CASE("figures of nothing, of too much or of numbers that are none are refus
   CHECK(refusal([&] { compare_curves(std::vector(13, rising), {}, path); }) ==
         "error[figure-data]: a figure has 1 to 12 curves, found 13\n  help: draw several figures");
   for (const NamedCurve& curve :
-       {NamedCurve{.label = "a"}, NamedCurve{.label = "a", .epochs = {1, 2}, .mean = {1}},
-        NamedCurve{.label = "a", .epochs = {1, 2}, .mean = {1, 2}, .half_width = {1}},
-        NamedCurve{.label = "a", .epochs = {1}, .mean = {nan}},
-        NamedCurve{.label = "a", .epochs = {1}, .mean = {1e308}, .half_width = {1e308}}})
+       {NamedCurve{.label = "a"}, NamedCurve{.label = "a", .positions = {1, 2}, .mean = {1}},
+        NamedCurve{.label = "a", .positions = {1, 2}, .mean = {1, 2}, .half_width = {1}},
+        NamedCurve{.label = "a", .positions = {1}, .mean = {nan}},
+        NamedCurve{.label = "a", .positions = {1}, .mean = {1e308}, .half_width = {1e308}}})
     CHECK(refusal([&] {
             compare_curves({curve}, {}, path);
           }).starts_with("error[figure-data]: curve 'a' has "));
+  const NamedCurve zero{.label = "a", .positions = {1}, .mean = {0}};
+  CHECK(refusal([&] {
+          compare_curves({zero}, {.logarithmic = true}, path);
+        }).starts_with("error[figure-data]: curve 'a' has "));
   CHECK(refusal([&] {
           draw_paper_figure({}, path);
         }).starts_with("error[figure-data]: the figure has 1 to 6 networks, found 0\n"));

@@ -260,14 +260,12 @@ TEST_CASE("options that would be passed over are refused") {
     CHECK(ended.said == text);
     CHECK_FALSE(std::filesystem::exists(folder / "run"));
   };
-  for (const char* command : {"train", "variance"}) {
-    fails({command, "--topology", "skip", "--hidden", "64"},
-          "error[option]: --hidden means nothing beside --topology\n"
-          "  help: --topology small-world:units=200   # a topology has options of its own\n");
-    fails({command, "--hidden", "64,64", "--graph", folder / "net.dot"},
-          "error[option]: --hidden means nothing beside --graph\n"
-          "  help: a [kind=bernoulli units=64];   // the file says how many units there are\n");
-  }
+  fails({"train", "--topology", "skip", "--hidden", "64"},
+        "error[option]: --hidden means nothing beside --topology\n"
+        "  help: --topology small-world:units=200   # a topology has options of its own\n");
+  fails({"train", "--hidden", "64,64", "--graph", folder / "net.dot"},
+        "error[option]: --hidden means nothing beside --graph\n"
+        "  help: a [kind=bernoulli units=64];   // the file says how many units there are\n");
   fails({"train", "--graph", folder / "net.dot", "--values", "0,1"},
         "error[option]: --values means nothing beside --graph\n"
         "  help: a [kind=bernoulli values=\"-1,1\"];   // the file says what children see\n");
