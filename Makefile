@@ -31,9 +31,9 @@ help:
 	@echo 'make test-quick  build and tests only'
 	@echo 'make fuzz        let the fuzzers of the graph file readers work for an hour'
 	@echo 'make data        fetch full MNIST into $(DATA)'
-	@echo 'make sweep       run the experiment of the paper on it, or go on where it stopped (hours)'
-	@echo 'make results     draw the figures and fill the tables of docs/results.md from the committed results'
-	@echo 'make variance    measure how gradients scatter on the topologies of docs/results.md, and what steps cost'
+	@echo 'make sweep       run the experiments of docs/results.md and docs/estimators.md, or go on where they stopped (hours)'
+	@echo 'make results     draw the figures and fill the tables of both from the committed results'
+	@echo 'make variance    measure how gradients scatter on the networks of both, and what steps cost'
 	@echo 'make bench       measure beside libtorch, Eigen and OpenBLAS, and write the table into docs/performance.md'
 	@echo 'make setup       install the Debian packages and fetch the libraries that are missing (the targets above do it too)'
 	@echo 'make format      format all C++ files'
@@ -83,7 +83,7 @@ $(DATA)/%:
 
 # Results are kept as they come; only what is missing runs.
 sweep: tool data
-	for name in paper zero_one topologies; do \
+	for name in paper zero_one topologies estimators; do \
 	  known=docs/results/$$name.jsonl.gz; \
 	  $(TOOL) sweep examples/lab/sweeps/$$name.toml --out .cache/results/$$name $$([ -f $$known ] && echo --known $$known) || exit; \
 	done

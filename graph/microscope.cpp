@@ -146,7 +146,7 @@ class Microscope {
       refuse({.code = "microscope-parameters",
               .message = fmt::format("{} parameters were given for a graph that has {}", parameters_.size(),
                                      model.parameters().size()),
-              .help = {"compare_estimators(graph, catalogue, model.parameters(), task, options)"}});
+              .help = {"compare_estimators(graph, model.parameters(), task, options)"}});
     std::copy(parameters_.begin(), parameters_.end(), model.parameters().begin());
     return model;
   }

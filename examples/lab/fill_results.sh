@@ -1,12 +1,12 @@
 #!/bin/sh
-# fill_results.sh <hindsight>: draws the figures and fills the tables of docs/results.md from docs/results/*.jsonl.gz, after
+# fill_results.sh <hindsight>: draws the figures and fills the tables of docs/results.md and docs/estimators.md from docs/results/*.jsonl.gz, after
 # adding to those files what the sweeps in .cache/results have finished since. Nothing is ever taken out of them.
 set -eu
 cd "$(dirname "$0")/../.."
 tool=$1
 mkdir -p docs/results docs/pictures build
 
-for sweep in paper zero_one topologies; do
+for sweep in paper zero_one topologies estimators; do
   kept=docs/results/$sweep.jsonl.gz
   { [ ! -f $kept ] || gunzip -c $kept; find .cache/results/$sweep -name '*.json' -exec cat {} + 2> /dev/null || true; } > build/$sweep.all
   # A run that is there twice differs in its seconds at most: the first counts. Without a date, equal results are equal files.
@@ -15,6 +15,11 @@ for sweep in paper zero_one topologies; do
   [ -s build/$sweep.jsonl ] || continue
   gzip -9nc build/$sweep.jsonl > $kept.part
   mv $kept.part $kept
+  if [ $sweep = estimators ]; then
+    "$tool" plot $kept --by-network > build/$sweep.table
+    examples/lab/fill_section.sh docs/estimators.md rewards build/$sweep.table
+    continue
+  fi
   "$tool" plot $kept --out docs/pictures/results_$sweep
   "$tool" plot $kept --table > build/$sweep.table
   examples/lab/fill_section.sh docs/results.md $sweep build/$sweep.table
