@@ -1,6 +1,8 @@
 #pragma once
 
+#include <optional>
 #include <span>
+#include <string>
 
 #include <hindsight/core/catalogue.hpp>
 #include <hindsight/graph/graph.hpp>
@@ -19,7 +21,26 @@ void estimate_everywhere(Graph& graph, NodeId node, const EstimatorChoice& estim
 void estimate_with_first(Graph& graph, std::span<const AnyEstimator> estimators, const Catalogue& catalogue,
                          const ValidateOptions& options = {});
 
+/// Why an estimator would come to nothing: no node admits it, or none at which it looks further than one step
+/// does. What the validator says of the first of them; none: some node admits it.
+std::optional<std::string> why_useless(const Graph& graph, const AnyEstimator& estimator,
+                                       const Catalogue& catalogue, const ValidateOptions& options = {});
+
 /// Every reward, whichever node it credits.
 void compare_everywhere(Graph& graph, const BaselineChoice& baseline);
+
+/// How a whole graph is credited.
+struct CreditMethod {
+  std::optional<AnyEstimator> estimator = {};   ///< none: as the graph says
+  std::optional<BaselineChoice> baseline = {};  ///< of every reward; none: as the graph says
+
+  /// "hnca", "reinforce + leave-one-out(samples=4)", "as the graph says".
+  std::string name() const;
+};
+
+/// The method's estimator wherever it is admissible, elsewhere the first of the stand-ins that is; Auto
+/// decides where none is.
+void credit_with(Graph& graph, const CreditMethod& method, std::span<const AnyEstimator> stand_ins,
+                 const Catalogue& catalogue, const ValidateOptions& options = {});
 
 }  // namespace hindsight

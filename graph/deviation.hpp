@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <span>
 #include <vector>
@@ -42,10 +43,19 @@ class Deviation {
     const double error = std::sqrt(along_.squared_error(stretch) + reference_along_.squared_error(stretch) +
                                    rounding * rounding * length);
     const double off = along_.mean()[stretch] - reference_along_.mean()[stretch];
-    return error > 0 ? off / error : 0;
+    return error > 0 ? normal_score(off / error) : 0;
   }
 
  private:
+  /// Student's t as a standard normal number with the same tail, by Wallace's approximation.
+  double normal_score(double t) const {
+    const std::size_t least =
+        reference_along_.count() > 1 ? std::min(along_.count(), reference_along_.count()) : along_.count();
+    const double freedom = std::max(1.0, static_cast<double>(least) - 1);
+    return std::copysign(std::sqrt(freedom * std::log1p(t * t / freedom)), t) * (8 * freedom + 1) /
+           (8 * freedom + 3);
+  }
+
   std::span<const double> part_of(std::size_t stretch) const {
     return std::span(direction_).subspan(stretches_[stretch].first, stretches_[stretch].count);
   }

@@ -128,10 +128,10 @@ Doubt::Doubt(const Model& model) {
     if (!plan.is_stochastic(n)) continue;
     const Placement& at = plan.placements[n];
     Entry entry{.node = {static_cast<int>(n)}, .outcomes = at.shape.outcomes(), .rewards = {}};
-    for (const CreditRun& credit : plan.credits)
-      if (credit.estimator.needs().hindsight_steps > 0 && credit.unit_row <= at.unit_row &&
-          at.unit_row < credit.unit_row + static_cast<std::size_t>(credit.units))
-        entry.rewards.push_back({credit.reward});
+    for (int r = 0; r < static_cast<int>(plan.rewards.size()); ++r)
+      if (const CreditRun* const credit = plan.credit_of(at, {r});
+          credit && credit->estimator.needs().hindsight_steps > 0)
+        entry.rewards.push_back({r});
     entries_.push_back(std::move(entry));
   }
 }

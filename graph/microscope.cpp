@@ -10,7 +10,6 @@
 
 #include <fmt/format.h>
 
-#include <hindsight/graph/choices.hpp>
 #include <hindsight/graph/deviation.hpp>
 #include <hindsight/graph/gradient_sampler.hpp>
 #include <hindsight/graph/moments.hpp>
@@ -54,15 +53,12 @@ double distance(std::span<const double> a, std::span<const double> b) {
 /// The gradient to compare with: exact, or the mean of a long run in two halves, one to find the direction of
 /// a bias and one to measure along it.
 struct Reference {
-  std::vector<double> exact;
+  std::optional<std::vector<double>> exact;
   Moments whole, first;
 
-  bool is_exact() const { return !exact.empty(); }
-  std::span<const double> gradient() const {
-    return is_exact() ? std::span<const double>(exact) : whole.mean();
-  }
+  std::span<const double> gradient() const { return exact ? std::span<const double>(*exact) : whole.mean(); }
   std::span<const double> for_direction() const {
-    return is_exact() ? std::span<const double>(exact) : first.mean();
+    return exact ? std::span<const double>(*exact) : first.mean();
   }
 };
 
@@ -82,6 +78,29 @@ struct Candidate {
   std::vector<double> seconds;
 };
 
+void check(const Task& task, const MicroscopeOptions& options) {
+  const auto refuse_count = [](const char* what, int given, int least) {
+    if (given < least)
+      refuse({.code = "microscope-options",
+              .message = fmt::format("{} is {}; there must be at least {}", what, given, least),
+              .help = {fmt::format("{{.{} = {}}}", what, std::max(least, 1000))}});
+  };
+  refuse_count("gradients", options.gradients, 4);
+  refuse_count("reference_gradients", options.reference_gradients, 4);
+  refuse_count("batch", options.batch, 1);
+  if (options.contenders.empty() && options.graphs.empty())
+    refuse({.code = "microscope-options",
+            .message = "no contenders are given, so there is nothing to compare",
+            .help = {"{.contenders = {{Hnca{}}, {Reinforce{}}}}"}});
+  for (const InputValues<float>& input : task.inputs)
+    if (input.values.rows() < 1 || input.values.rows() != task.inputs.front().values.rows() ||
+        input.values.rows() > std::numeric_limits<int>::max())
+      refuse({.code = "microscope-inputs",
+              .message = fmt::format("input number {} has {} rows; all inputs must have the same, at least 1",
+                                     input.node.index, input.values.rows()),
+              .help = {"give every input as many rows"}});
+}
+
 class Microscope {
  public:
   Microscope(const Graph& graph, const Catalogue& catalogue, std::span<const float> parameters,
@@ -92,7 +111,6 @@ class Microscope {
         options_(options),
         parameters_(parameters.begin(), parameters.end()),
         rows_(task.inputs, options.batch, options.seed) {
-    check_options();
     Graph unaided = graph;
     estimate_with_first(unaided, options.stand_ins, catalogue, limits());
     compare_everywhere(unaided, NoBaseline{});
@@ -102,8 +120,10 @@ class Microscope {
   }
 
   Comparison run() {
-    result_.rows.resize(options_.contenders.size());
-    for (std::size_t i = 0; i < result_.rows.size(); ++i) enter(options_.contenders[i], result_.rows[i]);
+    result_.rows.resize(options_.contenders.size() + options_.graphs.size());
+    auto row = result_.rows.begin();
+    for (const CreditMethod& contender : options_.contenders) enter(contender, *row++);
+    for (const Graph& graph : options_.graphs) enter(graph, *row++);
     find_exact_reference();
     measure();
     conclude();
@@ -112,30 +132,6 @@ class Microscope {
 
  private:
   ValidateOptions limits() const { return {.elimination_limit = options_.elimination_limit}; }
-
-  void check_options() const {
-    const auto refuse_count = [](const char* what, int given, int least) {
-      if (given < least)
-        refuse({.code = "microscope-options",
-                .message = fmt::format("{} is {}; there must be at least {}", what, given, least),
-                .help = {fmt::format("{{.{} = {}}}", what, std::max(least, 1000))}});
-    };
-    refuse_count("gradients", options_.gradients, 4);
-    refuse_count("reference_gradients", options_.reference_gradients, 4);
-    refuse_count("batch", options_.batch, 1);
-    if (options_.contenders.empty())
-      refuse({.code = "microscope-options",
-              .message = "no contenders are given, so there is nothing to compare",
-              .help = {"{.contenders = {{Hnca{}}, {Reinforce{}}}}"}});
-    for (const InputValues<float>& input : task_.inputs)
-      if (input.values.rows() < 1 || input.values.rows() != task_.inputs.front().values.rows() ||
-          input.values.rows() > std::numeric_limits<int>::max())
-        refuse(
-            {.code = "microscope-inputs",
-             .message = fmt::format("input number {} has {} rows; all inputs must have the same, at least 1",
-                                    input.node.index, input.values.rows()),
-             .help = {"give every input as many rows"}});
-  }
 
   template <class S>
   BasicModel<S> compiled(const Graph& graph) {
@@ -153,57 +149,54 @@ class Microscope {
 
   void list_nodes() {
     const std::vector<int> level = levels(graph_);
+    std::vector<bool> learns(static_cast<std::size_t>(graph_.node_count()));
+    for (int r = 0; r < graph_.reward_count(); ++r) {
+      const std::vector<bool> upstream = upstream_of(graph_, {r});
+      for (std::size_t i = 0; i < learns.size(); ++i) learns[i] = learns[i] || upstream[i];
+    }
     for (int i = 0; i < graph_.node_count(); ++i) {
       const ParameterRange range = reference_model_->range(NodeId{i});
-      if (range.count == 0) continue;
+      if (range.count == 0 || !learns[static_cast<std::size_t>(i)]) continue;
       result_.nodes.push_back({.id = {i},
                                .name = graph_.name(NodeId{i}),
                                .level = level[static_cast<std::size_t>(i)],
                                .parameters = range});
     }
-    std::size_t node = 0;  // nodes and their blocks come in the same order
     for (const std::string& path : reference_model_->parameter_names()) {
       const ParameterRange range = reference_model_->range(path);
-      if (range.count == 0) continue;
-      while (range.first >= result_.nodes[node].parameters.first + result_.nodes[node].parameters.count)
-        ++node;
-      result_.blocks.push_back({path, node, range});
+      const auto after = std::upper_bound(
+          result_.nodes.begin(), result_.nodes.end(), range.first,
+          [](std::size_t first, const Comparison::Node& node) { return first < node.parameters.first; });
+      if (range.count == 0 || after == result_.nodes.begin()) continue;
+      const auto node = static_cast<std::size_t>(after - result_.nodes.begin()) - 1;
+      const ParameterRange& all = result_.nodes[node].parameters;
+      if (range.first < all.first + all.count) result_.blocks.push_back({path, node, range});
     }
   }
 
-  void enter(const Contender& contender, Comparison::Row& row) {
+  void enter(const CreditMethod& contender, Comparison::Row& row) {
     row.contender = contender;
-    row.graph = graph_;
-    std::vector<AnyEstimator> list = options_.stand_ins;
-    if (contender.estimator) {
-      list.insert(list.begin(), *contender.estimator);
-      estimate_with_first(row.graph, list, catalogue_, limits());
-    }
-    if (contender.baseline) compare_everywhere(row.graph, *contender.baseline);
+    if (contender.estimator)
+      if (const auto why = why_useless(graph_, *contender.estimator, catalogue_, limits())) {
+        row.graph = graph_;
+        row.refusal = "comes to nothing: " + *why;
+        return;
+      }
+    Graph credited = graph_;
+    credit_with(credited, contender, options_.stand_ins, catalogue_, limits());
+    enter(credited, row);
+  }
+
+  void enter(const Graph& graph, Comparison::Row& row) {
+    row.graph = graph;
     try {
       candidates_.push_back(
           std::make_unique<Candidate>(row, compiled<float>(row.graph), task_, options_.batch));
+      read_verdicts(candidates_.back()->sampler.model().report(), row);
     } catch (const Error& refusal) {
       row.refusal = refusal.report().diagnostics.empty() ? refusal.what()
                                                          : refusal.report().diagnostics.front().message;
-      return;
     }
-    read_verdicts(candidates_.back()->sampler.model().report(), row);
-    const bool applies =
-        std::any_of(row.nodes.begin(), row.nodes.end(), [](const auto& view) { return view.applies; });
-    if (applies) return;
-    candidates_.pop_back();
-    row.refusal = "no node admits it: " + reason_against(*contender.estimator);
-  }
-
-  /// What the validator holds against it, where it does so first.
-  std::string reason_against(const AnyEstimator& estimator) const {
-    Graph all = graph_;
-    for (int i = 0; i < all.node_count(); ++i)
-      if (all.is_stochastic({i})) estimate_everywhere(all, {i}, estimator);
-    for (const Credit& credit : validate(all, catalogue_, limits()).credits)
-      if (!credit.verdict.admissible) return fmt::format("at '{}', {}", credit.node, credit.verdict.why);
-    return "no reward credits a node";
   }
 
   void read_verdicts(const Report& report, Comparison::Row& row) const {
@@ -218,12 +211,15 @@ class Microscope {
     }
     for (const Comparison::Node& node : result_.nodes) {
       row.nodes.push_back(by_name[node.name]);
-      // It learns from the weights of others, and inherits their bias.
-      if (graph_.is_deterministic(node.id)) row.nodes.back().unbiased = all_unbiased;
+      // What is deterministic learns from the weights of others, and inherits their bias.
+      if (!graph_.is_deterministic(node.id)) continue;
+      row.nodes.back().unbiased = all_unbiased;
+      row.nodes.back().applies = true;
     }
   }
 
   void find_exact_reference() {
+    if (!is_within_limit(*reference_model_)) return;
     for (const InputValues<float>& input : task_.inputs) {
       std::vector<double>& values = exact_values_.emplace_back();
       for (std::ptrdiff_t row = 0; row < input.values.rows(); ++row)
@@ -232,19 +228,19 @@ class Microscope {
       exact_inputs_.push_back(
           {input.node, MatrixView<const double>(values.data(), input.values.rows(), input.values.cols())});
     }
-    if (const auto exact = enumerate_within_limit(reference_graph_, false, {})) {
-      reference_.exact = exact->gradient;
-      result_.states = exact->states;
-    }
+    const Enumeration exact = enumerated(reference_graph_, false, {});
+    reference_.exact = exact.gradient;
+    result_.states = exact.states;
   }
 
-  std::optional<Enumeration> enumerate_within_limit(const Graph& graph, bool variance,
-                                                    std::span<const double> baselines) {
-    const BasicModel<double> model = compiled<double>(graph);
+  bool is_within_limit(const Model& model) const {
     const std::ptrdiff_t rows = task_.inputs.empty() ? 1 : task_.inputs.front().values.rows();
-    if (count_states(model, rows) > static_cast<double>(options_.most_states)) return std::nullopt;
+    return count_states(model, rows) <= static_cast<double>(options_.most_states);
+  }
+
+  Enumeration enumerated(const Graph& graph, bool variance, std::span<const double> baselines) {
     return enumerate<double>(
-        model, exact_inputs_, task_.rewards,
+        compiled<double>(graph), exact_inputs_, task_.rewards,
         {.most_states = options_.most_states, .variance = variance, .baselines = baselines});
   }
 
@@ -275,7 +271,7 @@ class Microscope {
   void turn_to_bias() {
     std::optional<GradientSampler> sampler;
     const int half = options_.reference_gradients / 2;
-    if (!reference_.is_exact()) {
+    if (!reference_.exact) {
       sampler.emplace(*reference_model_, task_.rewards, options_.batch);
       reference_.whole = Moments(parameters_.size());
       for (int i = 0; i < half; ++i) add_reference(*sampler, i);
@@ -290,8 +286,7 @@ class Microscope {
       for (const auto& candidate : candidates_) candidate->deviation.add_reference(gradient);
     }
     for (const auto& candidate : candidates_)
-      if (reference_.is_exact())
-        candidate->deviation.add_reference(std::span<const double>(reference_.exact));
+      if (reference_.exact) candidate->deviation.add_reference(std::span<const double>(*reference_.exact));
   }
 
   std::span<const float> add_reference(GradientSampler& sampler, int number) {
@@ -305,9 +300,8 @@ class Microscope {
 
   void tell_progress() {
     ++done_;
-    const auto gradients =
-        static_cast<std::size_t>(options_.gradients) * candidates_.size() +
-        (reference_.is_exact() ? 0 : static_cast<std::size_t>(options_.reference_gradients));
+    const auto gradients = static_cast<std::size_t>(options_.gradients) * candidates_.size() +
+                           (reference_.exact ? 0 : static_cast<std::size_t>(options_.reference_gradients));
     if (options_.progress) options_.progress(done_, gradients);
   }
 
@@ -330,9 +324,9 @@ class Microscope {
     std::nth_element(candidate.seconds.begin(), middle, candidate.seconds.end());
     row.seconds_per_sample = *middle;
     const double samples = candidate.sampler.run().samples();
-    const std::optional<Enumeration> exact =
-        reference_.is_exact() ? enumerate_within_limit(row.graph, true, candidate.sampler.baselines())
-                              : std::nullopt;
+    std::optional<Enumeration> exact;
+    if (reference_.exact && is_within_limit(candidate.sampler.model()))
+      exact = enumerated(row.graph, true, candidate.sampler.baselines());
     for (const Comparison::Block& block : result_.blocks)
       row.block_variances.push_back(exact ? row.replicas * sum(part(exact->variance, block.parameters))
                                           : samples * total_variance(moments, block.parameters));
@@ -349,8 +343,9 @@ class Microscope {
           i, rounding * (norm(mean) + std::sqrt(total_variance(moments, node.parameters))));
       view.doubt = candidate.doubt.posterior(node.id);
       if (!exact) continue;
-      view.exact_bias = distance(part(exact->estimate, node.parameters), reference);
       view.exact_variance = row.replicas * sum(part(exact->variance, node.parameters));
+      const double off = distance(part(exact->estimate, node.parameters), reference);
+      view.exact_bias = off < rounding * (norm(reference) + std::sqrt(*view.exact_variance)) ? 0 : off;
     }
   }
 
@@ -372,10 +367,8 @@ class Microscope {
 
 }  // namespace
 
-std::string Contender::name() const {
-  const std::string estimator_name = estimator ? estimator->name() : "as the graph says";
-  if (!baseline) return estimator_name;
-  return fmt::format("{} + {}", estimator_name, baseline->chosen() ? baseline->chosen()->name() : "none");
+bool Comparison::View::is_seen_biased() const {
+  return exact_bias ? *exact_bias > 0 : std::abs(z) > certain_z;
 }
 
 double Comparison::Row::variance() const {
@@ -387,6 +380,7 @@ double Comparison::Row::variance() const {
 Comparison compare_estimators(const Graph& graph, const Catalogue& catalogue,
                               std::span<const float> parameters, const Task& task,
                               const MicroscopeOptions& options) {
+  check(task, options);
   return Microscope(graph, catalogue, parameters, task, options).run();
 }
 

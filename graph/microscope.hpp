@@ -8,23 +8,14 @@
 #include <string>
 #include <vector>
 
-#include <hindsight/core/baseline.hpp>
 #include <hindsight/core/catalogue.hpp>
 #include <hindsight/core/estimator.hpp>
+#include <hindsight/graph/choices.hpp>
 #include <hindsight/graph/graph.hpp>
 #include <hindsight/graph/model.hpp>
 #include <hindsight/graph/oracle.hpp>
 
 namespace hindsight {
-
-/// One way to credit all nodes, of several that are compared.
-struct Contender {
-  std::optional<AnyEstimator> estimator = {};   ///< none: as the graph says
-  std::optional<BaselineChoice> baseline = {};  ///< of every reward; none: as the graph says
-
-  /// "hnca", "reinforce + leave-one-out(samples=4)", "as the graph says".
-  std::string name() const;
-};
 
 /// What the gradients are taken of: rows of the inputs, all equally likely, and what black-box rewards are.
 struct Task {
@@ -33,7 +24,9 @@ struct Task {
 };
 
 struct MicroscopeOptions {
-  std::vector<Contender> contenders = {};
+  std::vector<CreditMethod> contenders = {};
+  /// Further contenders, after those: the same graph with choices of its own.
+  std::vector<Graph> graphs = {};
   /// They credit what does not admit a contender, and all nodes in the reference: the first of them that is
   /// admissible, or what Auto takes. Must be unbiased.
   std::vector<AnyEstimator> stand_ins = {};
@@ -50,7 +43,7 @@ struct MicroscopeOptions {
 /// How the gradients of several contenders differ at the same parameters, rows and random numbers. Variances
 /// are those of one sample's gradient: of a batch's, times its samples.
 struct Comparison {
-  /// A node that learns.
+  /// A node that learns: it has parameters and a route to a reward.
   struct Node {
     NodeId id;
     std::string name;
@@ -67,7 +60,7 @@ struct Comparison {
   };
   /// One node, credited by one contender.
   struct View {
-    bool applies = false;  ///< false: a stand-in credits it by all rewards
+    bool applies = false;  ///< false: stand-ins credit it by all rewards
     bool unbiased = true;  ///< as the validator says
     double bias = 0;       ///< distance of the mean from the reference, less what chance adds to it
     double z = 0;          ///< standard normal if there is no bias, and large if there is
@@ -77,11 +70,13 @@ struct Comparison {
     /// it alone, as REINFORCE does.
     std::optional<double> doubt = {};
 
+    /// For certain: by the exact bias or, where there is none, beyond certain_z.
+    bool is_seen_biased() const;
     double best_variance() const { return exact_variance.value_or(variance); }
     double best_bias() const { return exact_bias.value_or(bias); }
   };
   struct Row {
-    Contender contender;
+    CreditMethod contender;
     std::string refusal = {};       ///< why it could not take part; empty: it did
     Graph graph = {};               ///< with its choices
     int replicas = 1;               ///< samples of each row, which its baselines want
@@ -103,6 +98,10 @@ struct Comparison {
 
 /// |z| beyond it is a bias: chance goes so far once in two million nodes.
 inline constexpr double certain_z = 5;
+
+/// The row with the least variance × time among those that are unbiased at every node, as the validator says
+/// and as was seen.
+std::optional<std::size_t> best_single(const Comparison& comparison);
 
 /// Compares the contenders at those parameters; none: the initial ones.
 Comparison compare_estimators(const Graph& graph, const Catalogue& catalogue,

@@ -90,8 +90,8 @@ struct Plan {
   std::vector<Role> roles;  ///< per node
   std::vector<std::string> rewards;
   std::vector<ParameterPlace>
-      parameters;  ///< in canonical order: nodes as added, per node its edges, then its bias
-  std::vector<CreditRun> credits;
+      parameters;                  ///< in canonical order: nodes as added, per node its edges, then its bias
+  std::vector<CreditRun> credits;  ///< by reward, then by unit
   std::vector<RewardPlan> reward_plans;  ///< per reward
   std::vector<SignalPlan> signals;
   int replicas = 1;                         ///< samples of each input, side by side
@@ -123,6 +123,8 @@ struct Plan {
   std::vector<S> initial_parameters(const Graph& graph) const;
   /// Throws Error when there is no such node.
   const Placement& placement(NodeId node) const;
+  /// How the reward credits the units of a stochastic node, slopes aside. None: it does not.
+  const CreditRun* credit_of(const Placement& at, RewardId reward) const;
   /// Throws Error, naming what there is, when there is no such path.
   const ParameterPlace& parameter(std::string_view path) const;
 

@@ -101,6 +101,19 @@ void Plan<S>::credit(const std::vector<Assignment>& assignments, const Contracti
   eliminations.lower();
 }
 
+template <class S>
+const CreditRun* Plan<S>::credit_of(const Placement& at, RewardId reward) const {
+  const auto after = std::upper_bound(credits.begin(), credits.end(), std::pair(reward.index, at.unit_row),
+                                      [](const auto& sought, const CreditRun& credit) {
+                                        return sought < std::pair(credit.reward, credit.unit_row);
+                                      });
+  if (after == credits.begin()) return nullptr;
+  const CreditRun& credit = *std::prev(after);
+  const bool holds =
+      credit.reward == reward.index && at.unit_row < credit.unit_row + static_cast<std::size_t>(credit.units);
+  return holds ? &credit : nullptr;
+}
+
 /// Slopes hold all rewards, so a node counts once, however many credit it.
 template <class S>
 void Plan<S>::credit_pathwise(const std::vector<Assignment>& assignments) {
@@ -151,5 +164,7 @@ template Plan<double>::Eliminated Plan<double>::plan_eliminations(const Graph&, 
                                                                   std::span<const Assignment>, double);
 template void Plan<double>::credit(const std::vector<Assignment>&, const Contraction&, const Eliminated&);
 template void Plan<double>::credit_pathwise(const std::vector<Assignment>&);
+template const CreditRun* Plan<float>::credit_of(const Placement&, RewardId) const;
+template const CreditRun* Plan<double>::credit_of(const Placement&, RewardId) const;
 
 }  // namespace hindsight

@@ -195,13 +195,11 @@ template <class S>
 MatrixView<const S> BasicWorkspace<S>::evidence(NodeId node, RewardId reward) const {
   const Placement& at = stochastic(node);
   rewards(reward);  // refuses one that does not exist
-  for (const CreditRun& credit : plan_->credits)
-    if (credit.eliminated_row && credit.reward == reward.index && credit.unit_row <= at.unit_row &&
-        at.unit_row < credit.unit_row + static_cast<std::size_t>(credit.units))
-      return {
-          eliminated_evidence_.data() + (*credit.eliminated_row + at.table_row - credit.table_row) * stride_,
-          samples_, static_cast<std::ptrdiff_t>(at.shape.units) * at.shape.outcomes(), 1,
-          static_cast<std::ptrdiff_t>(stride_)};
+  if (const CreditRun* const credit = plan_->credit_of(at, reward); credit && credit->eliminated_row)
+    return {
+        eliminated_evidence_.data() + (*credit->eliminated_row + at.table_row - credit->table_row) * stride_,
+        samples_, static_cast<std::ptrdiff_t>(at.shape.units) * at.shape.outcomes(), 1,
+        static_cast<std::ptrdiff_t>(stride_)};
   return evidence(node);
 }
 

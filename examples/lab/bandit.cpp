@@ -14,7 +14,7 @@ struct Target {
   std::vector<Outcome> outcomes;
 };
 
-std::vector<Target> draw_targets(const Graph& graph, RewardId reward, int rows, std::mt19937& draw) {
+std::vector<Target> draw_targets(const Graph& graph, RewardId reward, int rows, std::mt19937_64& draw) {
   std::vector<Target> targets;
   for (const NodeId node : graph.reads(reward)) {
     if (!graph.is_stochastic(node)) continue;
@@ -22,7 +22,7 @@ std::vector<Target> draw_targets(const Graph& graph, RewardId reward, int rows, 
       Target target{node, unit, {}};
       for (int row = 0; row < rows; ++row)
         target.outcomes.push_back(
-            static_cast<Outcome>(draw() % static_cast<std::uint32_t>(graph.shape(node).outcomes())));
+            static_cast<Outcome>(draw() % static_cast<std::uint64_t>(graph.shape(node).outcomes())));
       targets.push_back(std::move(target));
     }
   }
@@ -45,7 +45,7 @@ double share_of_hits(const std::vector<Target>& targets, const JointOutcome& out
 }  // namespace
 
 Bandit::Bandit(const Graph& graph, int rows, std::uint64_t seed) {
-  std::mt19937 draw(static_cast<std::uint32_t>(seed));
+  std::mt19937_64 draw(seed);
   for (int i = 0; i < graph.node_count(); ++i) {
     if (!graph.is_input({i})) continue;
     const int units = graph.shape({i}).units;

@@ -14,6 +14,8 @@ class Bandit {
  public:
   /// Refuses a black-box reward that reads no stochastic node. Refers to nothing.
   Bandit(const Graph& graph, int rows, std::uint64_t seed);
+  Bandit(const Bandit&) = delete;  // it holds views of itself
+  Bandit& operator=(const Bandit&) = delete;
 
   std::span<const InputValues<float>> inputs() const { return inputs_; }
   std::span<const RewardFunction> rewards() const { return rewards_; }

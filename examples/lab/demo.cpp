@@ -99,7 +99,7 @@ bool run_demo(const DemoOptions& options) {
   for (const auto& [name, network] : {std::pair{"non-layered", dag}, std::pair{"layered", twin}}) {
     contestants.push_back({name, "HNCA", network});
     contestants.push_back({name, "REINFORCE", network});
-    credit_with(contestants.back().network.graph, parse_credit_method("reinforce"));
+    credit_by(contestants.back().network.graph, parse_credit_method("reinforce"));
   }
   for (Contestant& contestant : contestants) contestant.runs.resize(static_cast<std::size_t>(options.seeds));
   const Report report = validate(contestants.front().network.graph);

@@ -203,8 +203,9 @@ double legend_width(const std::string& label) {
 }  // namespace
 
 void compare_curves(const std::vector<NamedCurve>& curves, const FigureText& text, const fs::path& path) {
-  if (curves.empty() || curves.size() > 12)
-    refuse_data(fmt::format("a figure has 1 to 12 curves, found {}", curves.size()), "draw several figures");
+  if (curves.empty() || curves.size() > most_curves)
+    refuse_data(fmt::format("a figure has 1 to {} curves, found {}", most_curves, curves.size()),
+                "draw several figures");
   Drawing drawing;
   drawing.add(
       "{}\nset title {} noenhanced\nset xlabel {} noenhanced offset 0,0.5\nset ylabel {} noenhanced\n"

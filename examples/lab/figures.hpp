@@ -39,7 +39,9 @@ struct FigureText {
 
 void draw_learning_curve(const LearningCurve&, const std::filesystem::path&);
 
-/// Up to 12 curves in one panel; the first four take the colours of the paper, in the order of its legend.
+inline constexpr std::size_t most_curves = 12;
+/// Up to that many curves in one panel; the first four take the colours of the paper, in the order of its
+/// legend.
 void compare_curves(const std::vector<NamedCurve>&, const FigureText&, const std::filesystem::path&);
 
 /// The paper's figure, with a column for each of up to 6 networks and up to 10 methods. Above, accuracy by

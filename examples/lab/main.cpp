@@ -249,22 +249,21 @@ Command add_microscope(CLI::App& app) {
   CLI::App* command = app.add_subcommand(
       "microscope", "which estimator is biased, by how much, and which scatters least, node by node");
   add_source(*command, given->source);
-  command->add_option("--run", given->run,
-                      "folder of a run of train instead: its network and its parameters");
+  CLI::Option* const run = command->add_option(
+      "--run", given->run, "folder of a run of train instead: its network and its parameters");
   command
       ->add_option("--estimators", given->methods,
                    "to compare, e.g. \"reinforce; hnca; hnca(steps=2) + running-mean\"")
       ->delimiter(';');
-  command->add_option(
+  CLI::Option* const data = command->add_option(
       "--data", given->data,
       "as for train, or bandit: rewards drawn for any graph; by default, images where the graph "
       "can classify them");
-  command->add_option("--rows", given->rows, "of the inputs of a bandit")
-      ->check(in(1, 1000000))
-      ->capture_default_str();
-  command->add_option("--epochs", given->epochs, "of learning by HNCA before parameters are frozen")
-      ->check(in(0, most_epochs))
-      ->capture_default_str();
+  CLI::Option* const rows = command->add_option("--rows", given->rows, "of the inputs of a bandit");
+  rows->check(in(1, 1000000))->capture_default_str();
+  CLI::Option* const epochs =
+      command->add_option("--epochs", given->epochs, "of learning by HNCA before parameters are frozen");
+  epochs->check(in(0, most_epochs))->capture_default_str();
   command->add_option("--lr", given->training.rate, "learning rate of that")->capture_default_str();
   command->add_option("--gradients", given->gradients, "to take by each estimator")
       ->check(in(4, 100000000))
@@ -280,6 +279,9 @@ Command add_microscope(CLI::App& app) {
   command->add_option("--figure", given->figure, "variance by level, as SVG and PNG; without its ending");
   command->add_option("--advise", given->advice,
                       "write the graph with the estimator of least variance × time at every node");
+  for (CLI::Option* option :
+       {command->get_option("file"), command->get_option("--topology"), data, rows, epochs})
+    run->excludes(option);
   return [given] {
     if (given->run.empty()) require_source(given->source, "microscope");
     look_closely(*given);

@@ -9,12 +9,15 @@ mkdir -p build/microscope
 # list <plan> <key>: what a plan lists under the key, one per line.
 list() { sed -n "/^$2/s/.*\[\"\(.*\)\"\].*/\1/p" "examples/lab/sweeps/$1.toml" | sed 's/", "/\n/g'; }
 
-list topologies topologies | while read -r topology; do
+list topologies topologies > build/microscope/networks
+while read -r topology; do
+  "$tool" microscope --topology "$topology" --data mnist --epochs 1 --lr 0.0625 --gradients 2000 --estimators 'reinforce; hnca' \
+    > build/microscope/text < /dev/null
   printf '%s\n\n' "**$topology**"
-  "$tool" microscope --topology "$topology" --data mnist --epochs 1 --lr 0.0625 --gradients 2000 --estimators 'reinforce; hnca' | grep '^|' |
-    sed '/^| where/i\\'
+  grep '^|' build/microscope/text | sed '/^| where/i\\'
   echo
-done | sed '$d' > build/variance.table
+done < build/microscope/networks > build/variance.table
+sed -i '$d' build/variance.table
 examples/lab/fill_section.sh docs/results.md variance build/variance.table
 
 # Two tables with a row per network: parts of REINFORCE's variance, and of its variance × time.
@@ -23,7 +26,7 @@ list estimators topologies > build/microscope/networks
 number=0
 while read -r topology; do
   number=$((number + 1))
-  "$tool" microscope --topology "$topology" --epochs 2 --lr 0.25 --gradients 2000 --estimators "$methods" \
+  "$tool" microscope --topology "$topology" --epochs 2 --lr 0.25 --gradients 1000 --estimators "$methods" \
     --figure build/microscope/$number > build/microscope/$number.text < /dev/null
 done < build/microscope/networks
 for column in 4 5; do

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -62,42 +61,17 @@ BaselineChoice parse_baseline(std::string_view text, const Catalogue& catalogue)
   return catalogue.baseline(text);
 }
 
-/// Those of a trial's credits at which the estimator can differ from fewer steps: where the reward reads all
-/// children, nothing lies between to be looked through.
-std::vector<const Credit*> telling_credits(const Graph& graph, const Report& trial, int steps) {
-  std::vector<const Credit*> all, further;
-  for (const Credit& credit : trial.credits) all.push_back(&credit);
-  if (steps <= 1) return all;
-  const Contraction contraction(graph);
-  std::map<std::string_view, NodeId> nodes;
-  for (int i = 0; i < graph.node_count(); ++i) nodes.emplace(graph.name(NodeId{i}), NodeId{i});
-  for (int r = 0; r < graph.reward_count(); ++r) {
-    const std::vector<bool> is_read = contraction.read_directly({r});
-    for (const Credit* credit : all) {
-      const auto children = contraction.children(nodes.at(credit->node));
-      if (credit->reward == graph.name(RewardId{r}) &&
-          std::any_of(children.begin(), children.end(),
-                      [&](NodeId child) { return !is_read[static_cast<std::size_t>(child.index)]; }))
-        further.push_back(credit);
-    }
-  }
-  return further.empty() ? all : further;
-}
-
-void refuse_useless(Graph trial, const CreditMethod& method) {
-  for (int i = 0; i < trial.node_count(); ++i)
-    if (trial.is_stochastic({i})) estimate_everywhere(trial, {i}, method.estimator);
-  const Report report = validate(trial);
-  const std::vector<const Credit*> credits =
-      telling_credits(trial, report, method.estimator.needs().hindsight_steps);
-  if (credits.empty() || std::any_of(credits.begin(), credits.end(),
-                                     [](const Credit* credit) { return credit->verdict.admissible; }))
-    return;
-  refuse({.code = "method-inadmissible",
-          .message = fmt::format("method '{}' comes to nothing on this network: node '{}': {}", method.name(),
-                                 credits.front()->node, credits.front()->why),
-          .help = {"hnca   # one step of hindsight, on any network with hidden units",
-                   "reinforce   # on any network"}});
+void refuse_useless(const Graph& graph, const CreditMethod& method) {
+  if (!method.estimator) return;
+  const std::optional<std::string> why = why_useless(graph, *method.estimator, standard_catalogue());
+  if (!why) return;
+  Diagnostic said{
+      .code = "method-inadmissible",
+      .message = fmt::format("method '{}' comes to nothing on this network: {}", method_name(method), *why)};
+  if (method.estimator != relaxed_hnca())
+    said.help.emplace_back("hnca   # one step of hindsight, on any network with hidden units");
+  said.help.emplace_back("reinforce   # on any network");
+  refuse(said);
 }
 
 }  // namespace
@@ -117,11 +91,9 @@ std::vector<std::string> method_names() {
   return names;
 }
 
-std::string CreditMethod::name() const {
-  std::string text = estimator == relaxed_hnca() ? std::string(hnca_name) : estimator.name();
-  if (!baseline) return text;
-  const std::optional<AnyBaseline>& chosen = baseline->chosen();
-  return fmt::format("{} + {}", text, chosen ? std::string_view(chosen->name()) : no_baseline);
+std::string method_name(const CreditMethod& method) {
+  if (method.estimator != relaxed_hnca()) return method.name();
+  return method.name().replace(0, relaxed_hnca().name().size(), hnca_name);
 }
 
 CreditMethod parse_credit_method(std::string_view text, std::span<const std::string> others) {
@@ -133,11 +105,14 @@ CreditMethod parse_credit_method(std::string_view text, std::span<const std::str
   return method;
 }
 
-void credit_with(Graph& graph, const CreditMethod& method) {
+std::span<const AnyEstimator> stand_ins() {
+  static const std::array<AnyEstimator, 2> list{relaxed_hnca(), Reinforce{}};
+  return list;
+}
+
+void credit_by(Graph& graph, const CreditMethod& method) {
   refuse_useless(graph, method);
-  if (method.baseline) compare_everywhere(graph, *method.baseline);
-  const std::array preferred{method.estimator, relaxed_hnca()};
-  estimate_with_first(graph, std::span(preferred).first(method.estimator == relaxed_hnca() ? 1 : 2));
+  credit_with(graph, method, stand_ins(), standard_catalogue());
 }
 
 bool is_inadmissible_method(const Error& problem) {
@@ -148,7 +123,7 @@ bool is_inadmissible_method(const Error& problem) {
 std::string canonical_method(std::string_view text) {
   const std::vector<std::string> known = method_names();
   if (std::find(known.begin(), known.end(), text) != known.end()) return std::string(text);
-  return parse_credit_method(text, known).name();
+  return method_name(parse_credit_method(text, known));
 }
 
 }  // namespace hindsight::lab

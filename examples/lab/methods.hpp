@@ -6,9 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include <hindsight/core/baseline.hpp>
-#include <hindsight/core/estimator.hpp>
 #include <hindsight/core/report.hpp>
+#include <hindsight/graph/choices.hpp>
 #include <hindsight/graph/graph.hpp>
 
 namespace hindsight::lab {
@@ -24,24 +23,20 @@ const std::vector<Method>& known_methods();
 /// Their names alone.
 std::vector<std::string> method_names();
 
-/// How a whole graph is credited: "reinforce + leave-one-out(samples=8)". HNCA over one step is always
+/// What parse_credit_method makes the same of, one text for each method: HNCA over one step is always
 /// relaxed, and called "hnca".
-struct CreditMethod {
-  AnyEstimator estimator;
-  std::optional<BaselineChoice> baseline = {};  ///< none: as the graph says; "+ none" is a choice
-
-  /// What parse_credit_method makes the same of, one text for each method.
-  std::string name() const;
-};
+std::string method_name(const CreditMethod& method);
 
 /// An estimator as the catalogue names it, perhaps with '+' and a baseline or none. What is refused is told
 /// what there is, with `others` among it: names that the caller understands besides.
 CreditMethod parse_credit_method(std::string_view text, std::span<const std::string> others = {});
 
-/// Every node, by each reward, with the method's estimator where that is admissible, with relaxed HNCA
-/// elsewhere, and as Auto says where that is not admissible either. Refused (method-inadmissible) where the
+/// What stands in where a method's estimator is not admissible.
+std::span<const AnyEstimator> stand_ins();
+
+/// The method with those stand-ins. Refused (method-inadmissible) where the
 /// estimator would come to nothing: no node admits it, or none at which it looks further than one step does.
-void credit_with(Graph& graph, const CreditMethod& method);
+void credit_by(Graph& graph, const CreditMethod& method);
 /// Whether that is what was refused.
 bool is_inadmissible_method(const Error& problem);
 

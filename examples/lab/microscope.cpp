@@ -10,6 +10,7 @@
 #include "lab/atomic_file.hpp"
 #include "lab/bandit.hpp"
 #include "lab/checkpoint.hpp"
+#include "lab/figures.hpp"
 #include "lab/methods.hpp"
 #include "lab/microscope_report.hpp"
 #include "progress_bar.hpp"
@@ -34,6 +35,8 @@ class ImageTask {
            return outcome(output) == labels[static_cast<std::size_t>(outcome.input_row())] ? 1.0 : 0.0;
          }});
   }
+  ImageTask(const ImageTask&) = delete;  // it holds views of itself
+  ImageTask& operator=(const ImageTask&) = delete;
   Task task() const { return {inputs_, rewards_}; }
 
  private:
@@ -53,23 +56,39 @@ struct Scene {
   Task task() const { return bandit ? Task{bandit->inputs(), bandit->rewards()} : images->task(); }
 };
 
-Scene trained_scene(const NetworkOptions& described, const MicroscopeCommand& command, const Dataset& data) {
-  const Network network = make_network(described, data.train.features(), data.train.classes);
-  Training training(network, data, command.training);
-  if (command.epochs > 0) {
-    ProgressBar bar("learning", static_cast<std::int64_t>(command.epochs) * training.batches_per_epoch());
-    while (training.completed_epochs() < command.epochs) {
-      for (; !training.epoch_is_complete(); training.step())
-        if (!command.json) bar.advance([&] { return fmt::format("reward {:.3f}", training.mean_reward()); });
-      training.finish_epoch(0);
-    }
+std::string after_epochs(int epochs) {
+  return fmt::format("after {} epoch{}", epochs, epochs == 1 ? "" : "s");
+}
+
+/// As the graph says, or as the topology does.
+Network plain_network(const GraphSource& source, const Dataset& data) {
+  const int features = data.train.features(), classes = data.train.classes;
+  if (!source.file.empty()) return as_classifier(load_graph(source), features, classes);
+  Topology topology = make_topology(source.topology, image_parts({}, features, classes));
+  return {std::move(topology.graph), topology.input, topology.output, topology.reward};
+}
+
+Scene image_scene(const MicroscopeCommand& command, const Dataset& data) {
+  const Network network = plain_network(command.source, data);
+  Scene scene{
+      .graph = network.graph,
+      .description = fmt::format("{} images of {}, initial parameters", data.train.count(), data.name),
+      .images = std::make_shared<ImageTask>(network, data.train)};
+  if (command.epochs == 0) return scene;
+  Network learner = network;
+  estimate_with_first(learner.graph, stand_ins());
+  Training training(learner, data, command.training);
+  ProgressBar bar("learning", static_cast<std::int64_t>(command.epochs) * training.batches_per_epoch());
+  while (training.completed_epochs() < command.epochs) {
+    for (; !training.epoch_is_complete(); training.step())
+      if (!command.json) bar.advance([&] { return fmt::format("reward {:.3f}", training.mean_reward()); });
+    training.finish_epoch(0);
   }
   const auto parameters = training.model().parameters();
-  return {.graph = network.graph,
-          .parameters = {parameters.begin(), parameters.end()},
-          .description = fmt::format("{} images of {}, after {} epoch{} of HNCA", data.train.count(),
-                                     data.name, command.epochs, command.epochs == 1 ? "" : "s"),
-          .images = std::make_shared<ImageTask>(network, data.train)};
+  scene.parameters.assign(parameters.begin(), parameters.end());
+  scene.description =
+      fmt::format("{} images of {}, {} of HNCA", data.train.count(), data.name, after_epochs(command.epochs));
+  return scene;
 }
 
 Scene scene_of_run(const MicroscopeCommand& command) {
@@ -82,8 +101,8 @@ Scene scene_of_run(const MicroscopeCommand& command) {
   const auto parameters = training.model().parameters();
   return {.graph = network.graph,
           .parameters = {parameters.begin(), parameters.end()},
-          .description = fmt::format("{} images of {}, parameters of {} after {} epochs", data.train.count(),
-                                     data.name, command.run.string(), training.completed_epochs()),
+          .description = fmt::format("{} images of {}, parameters of {} {}", data.train.count(), data.name,
+                                     command.run.string(), after_epochs(training.completed_epochs())),
           .images = std::make_shared<ImageTask>(network, data.train)};
 }
 
@@ -112,9 +131,7 @@ Scene make_scene(const MicroscopeCommand& command) {
   if (command.data == bandit_data) return bandit_scene(command);
   if (command.data.empty() && !command.source.file.empty() && !classifies_images(load_graph(command.source)))
     return bandit_scene(command);
-  NetworkOptions network{.topology = command.source.topology, .method = "hnca"};
-  if (!command.source.file.empty()) network.graph = to_dot(load_graph(command.source));
-  return trained_scene(network, command, load_dataset(command.data.empty() ? default_data : command.data));
+  return image_scene(command, load_dataset(command.data.empty() ? default_data : command.data));
 }
 
 std::vector<CreditMethod> contending(const MicroscopeCommand& command) {
@@ -129,7 +146,7 @@ std::vector<CreditMethod> contending(const MicroscopeCommand& command) {
 
 Comparison compare(const Scene& scene, MicroscopeOptions options, const MicroscopeCommand& command,
                    const char* label) {
-  options.stand_ins = {Hnca{.assumption = Assumption::relaxed}, Reinforce{}};
+  options.stand_ins.assign(stand_ins().begin(), stand_ins().end());
   options.gradients = command.gradients;
   options.reference_gradients = 4 * command.gradients;
   options.batch = command.batch;
@@ -144,53 +161,62 @@ Comparison compare(const Scene& scene, MicroscopeOptions options, const Microsco
   return compare_estimators(scene.graph, scene.parameters, scene.task(), options);
 }
 
-/// The advised mix beside the best that one estimator can do everywhere.
+/// Of what the advised mix, and the best that one estimator can do everywhere, the better.
 void write_advice(const Scene& scene, const Comparison& comparison, std::span<const std::string> names,
                   const MicroscopeCommand& command) {
-  Scene advised = scene;
-  advised.graph = advise(scene.graph, comparison);
+  MicroscopeOptions options{.graphs = {advise(scene.graph, comparison)}};
   const std::optional<std::size_t> single = best_single(comparison);
-  MicroscopeOptions options{.contenders = {{}}};
-  if (single) options.contenders.push_back(comparison.rows[*single].contender);
-  const Comparison check = compare(advised, std::move(options), command, "advice");
-  const double mixed = check.rows[0].variance() * check.rows[0].seconds_per_sample;
-  std::string verdict = "no single estimator was seen to be unbiased at every node";
+  if (single) options.graphs.push_back(comparison.rows[*single].graph);
+  const Comparison check = compare(scene, std::move(options), command, "advice");
+  if (!check.rows[0].refusal.empty())
+    refuse({.code = "no-advice",
+            .message = fmt::format(
+                "no estimator was seen to be unbiased everywhere, and the graph's own choices are "
+                "refused: {}",
+                check.rows[0].refusal),
+            .help = {"--estimators \"reinforce; hnca\""}});
+  const auto cost = [&](std::size_t r) {
+    return check.rows[r].variance() * check.rows[r].seconds_per_sample;
+  };
+  std::string verdict = "advice";
+  std::size_t best = 0;
   if (single) {
-    const double alone = check.rows[1].variance() * check.rows[1].seconds_per_sample;
-    verdict = fmt::format("{:.2f} of that of {} at every node", mixed / alone, names[*single]);
-    if (alone < mixed) {
+    verdict += fmt::format(": variance × time is {:.2f} of that of {} at every node", cost(0) / cost(1),
+                           names[*single]);
+    if (cost(1) < cost(0)) {
+      best = 1;
       verdict += ", which is therefore written instead";
-      advised.graph = comparison.rows[*single].graph;
     }
   }
-  write_atomically(command.advice, to_dot(advised.graph));
-  std::FILE* const talk = command.json ? stderr : stdout;
-  fmt::print(talk, "\nadvice: variance × time is {}\n{}{}\n", verdict, credits_by_estimator(advised.graph),
+  const Graph& advised = check.rows[best].graph;
+  write_atomically(command.advice, to_dot(advised));
+  fmt::print(command.json ? stderr : stdout, "\n{}\n{}{}\n", verdict, credits_by_estimator(advised),
              command.advice.string());
 }
 
 }  // namespace
 
 void look_closely(const MicroscopeCommand& command) {
+  if (!command.figure.empty() && command.methods.size() > most_curves)
+    refuse({.code = "option",
+            .message =
+                fmt::format("a figure has up to {} estimators, not {}", most_curves, command.methods.size()),
+            .help = {"fewer of them, or no --figure"}});
   const Scene scene = make_scene(command);
-  const std::vector<CreditMethod> methods = contending(command);
-  MicroscopeOptions options;
+  MicroscopeOptions options{.contenders = contending(command)};
   std::vector<std::string> names;
-  for (const CreditMethod& method : methods) {
-    options.contenders.push_back({method.estimator, method.baseline});
-    names.push_back(method.name());
-  }
+  for (const CreditMethod& method : options.contenders) names.push_back(method_name(method));
   const Comparison comparison = compare(scene, std::move(options), command, "measuring");
   if (command.json)
     fmt::print("{}\n", to_json(comparison, names, scene.description));
   else
     fmt::print("\n{}", to_tables(comparison, names, scene.description, command.blocks));
   std::fflush(stdout);  // what is said besides comes after it
+  if (!command.advice.empty()) write_advice(scene, comparison, names, command);
   if (!command.figure.empty()) {
     draw_variances(comparison, names, command.figure);
     fmt::print(command.json ? stderr : stdout, "\n{0}.svg and {0}.png\n", command.figure.string());
   }
-  if (!command.advice.empty()) write_advice(scene, comparison, names, command);
 }
 
 }  // namespace hindsight::lab

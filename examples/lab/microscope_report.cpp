@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -78,6 +79,7 @@ Line line_of(const Comparison& comparison, const Place& place, std::size_t r) {
     line.is_exact = line.is_exact && view.exact_bias.has_value();
     line.applies = line.applies || view.applies;
     line.unbiased = line.unbiased && view.unbiased;
+    line.is_seen_biased = line.is_seen_biased || view.is_seen_biased();
     if (!view.doubt) continue;
     doubt += *view.doubt;
     line.prior_doubt += node.prior_doubt;
@@ -94,9 +96,8 @@ Line line_of(const Comparison& comparison, const Place& place, std::size_t r) {
 
 /// In parts of the gradient's length.
 std::string bias_of(const Line& line) {
-  const double part = line.gradient > 0 ? line.bias / line.gradient : line.bias;
-  if (line.is_exact) return part < 1e-5 ? "0" : fmt::format("{:.2g}", part);
-  return std::abs(line.z) > certain_z ? fmt::format("{:.2g}", part) : "not seen";
+  if (!line.is_seen_biased) return line.is_exact ? "0" : "not seen";
+  return line.gradient > 0 ? fmt::format("{:.2g}", line.bias / line.gradient) : "all of it";
 }
 
 std::string doubt_of(const Line& line) {
@@ -107,7 +108,7 @@ std::string remark_of(const Comparison::Row& row) {
   std::size_t biased = 0, seen = 0, elsewhere = 0;
   for (const Comparison::View& view : row.nodes) {
     biased += view.unbiased ? 0 : 1;
-    seen += std::abs(view.z) > certain_z ? 1 : 0;
+    seen += view.is_seen_biased() ? 1 : 0;
     elsewhere += view.applies ? 0 : 1;
   }
   std::string remark;
@@ -140,9 +141,9 @@ std::string lines_table(const Comparison& comparison, std::span<const std::strin
       "|---|---:|---|---:|---:|---:|---:|---:|---:|\n";
   for (const Line& line : summarise(comparison, most_places)) {
     if (!line.applies) continue;
-    table += fmt::format("| {} | {} | {}{} | {:.3g} | {:.2g} | {:.3g} | {} | {:.1f} | {} |\n", line.place,
+    table += fmt::format("| {} | {} | {}{} | {:.3g} | {} | {:.3g} | {} | {:.1f} | {} |\n", line.place,
                          line.weights, names[line.row], line.unbiased ? "" : " (biased)", line.variance,
-                         line.variance / line.first_variance,
+                         line.of_first ? fmt::format("{:.2g}", *line.of_first) : "",
                          line.variance * 1e6 * comparison.rows[line.row].seconds_per_sample, bias_of(line),
                          line.z, doubt_of(line));
   }
@@ -169,8 +170,9 @@ std::string reference_of(const Comparison& comparison) {
   if (comparison.states > 0) return fmt::format("the exact gradient, over {} states", comparison.states);
   double error = 0;
   for (const Comparison::Node& node : comparison.nodes) error += std::pow(node.reference_error, 2);
-  return fmt::format("the mean of a long run, known to {:.2g} of its length",
-                     std::sqrt(error) / length(comparison.reference));
+  const double whole = length(comparison.reference);
+  if (whole == 0) return "the mean of a long run, which is 0";
+  return fmt::format("the mean of a long run, known to {:.2g} of its length", std::sqrt(error) / whole);
 }
 
 Json part_of(std::span<const double> values, const ParameterRange& range) {
@@ -203,12 +205,12 @@ Json view_to_json(const Comparison& comparison, const Comparison::Row& row, std:
 std::vector<Line> summarise(const Comparison& comparison, std::size_t most) {
   std::vector<Line> lines;
   for (const Place& place : places_of(comparison, most)) {
-    double first = 0;
+    std::optional<double> first;
     for (std::size_t r = 0; r < comparison.rows.size(); ++r) {
       if (!took_part(comparison.rows[r])) continue;
       Line line = line_of(comparison, place, r);
-      if (first == 0) first = line.variance;
-      line.first_variance = first;
+      if (!first) first = line.variance;
+      if (*first > 0) line.of_first = line.variance / *first;
       lines.push_back(std::move(line));
     }
   }
@@ -225,7 +227,7 @@ std::string to_tables(const Comparison& comparison, std::span<const std::string>
 
 std::string to_json(const Comparison& comparison, std::span<const std::string> names,
                     const std::string& scene) {
-  Json json{{"scene", scene}, {"states", comparison.states}};
+  Json json{{"scene", scene}, {"states", comparison.states}, {"nodes", Json::array()}};
   for (const Comparison::Node& node : comparison.nodes)
     json["nodes"].push_back({{"name", node.name},
                              {"level", node.level},
@@ -239,6 +241,7 @@ std::string to_json(const Comparison& comparison, std::span<const std::string> n
       contender["seconds_per_sample"] = row.seconds_per_sample;
       contender["samples_per_row"] = row.replicas;
       contender["variance"] = row.variance();
+      contender["nodes"] = Json::array();
       for (std::size_t i = 0; i < comparison.nodes.size(); ++i)
         contender["nodes"].push_back(view_to_json(comparison, row, i));
     } else {
@@ -269,6 +272,10 @@ void draw_variances(const Comparison& comparison, std::span<const std::string> n
     }
     if (!curve.mean.empty()) curves.push_back(std::move(curve));
   }
+  if (curves.empty())
+    refuse({.code = "figure-data",
+            .message = "no gradient scatters, so there is nothing to draw",
+            .help = {"leave out --figure"}});
   compare_curves(curves,
                  {.title = "how much one sample's gradient scatters",
                   .y_label = "variance, summed over the level's weights",
@@ -278,29 +285,14 @@ void draw_variances(const Comparison& comparison, std::span<const std::string> n
                  path);
 }
 
-std::optional<std::size_t> best_single(const Comparison& comparison) {
-  std::optional<std::size_t> best;
-  const auto cost = [&](std::size_t r) {
-    return comparison.rows[r].variance() * comparison.rows[r].seconds_per_sample;
-  };
-  for (std::size_t r = 0; r < comparison.rows.size(); ++r) {
-    const Comparison::Row& row = comparison.rows[r];
-    const bool sound =
-        took_part(row) && std::all_of(row.nodes.begin(), row.nodes.end(), [](const auto& view) {
-          return view.unbiased && std::abs(view.z) <= certain_z;
-        });
-    if (sound && (!best || cost(r) < cost(*best))) best = r;
-  }
-  return best;
-}
-
 std::string credits_by_estimator(const Graph& graph) {
-  std::map<std::string, std::size_t> counts;
+  std::map<std::string, std::set<std::string>> nodes;
   for (const Credit& credit : validate(graph).credits)
-    ++counts[credit.baseline.empty() ? credit.estimator : credit.estimator + " + " + credit.baseline];
+    nodes[credit.baseline.empty() ? credit.estimator : credit.estimator + " + " + credit.baseline].insert(
+        credit.node);
   std::string text;
-  for (const auto& [name, count] : counts)
-    text += fmt::format("  {} at {} node{}\n", name, count, count == 1 ? "" : "s");
+  for (const auto& [name, its] : nodes)
+    text += fmt::format("  {} at {} node{}\n", name, its.size(), its.size() == 1 ? "" : "s");
   return text;
 }
 

@@ -18,11 +18,12 @@ namespace hindsight::lab {
 struct Line {
   std::string place;  ///< "h1", "3 … 5"
   std::size_t weights = 0;
-  std::size_t row = 0;                      ///< of the comparison
-  double variance = 0, first_variance = 0;  ///< the latter with the first contender
-  double bias = 0, gradient = 0;            ///< lengths
-  double z = 0;                             ///< the largest
-  bool is_exact = false, applies = false, unbiased = true;
+  std::size_t row = 0;  ///< of the comparison
+  double variance = 0;
+  std::optional<double> of_first = {};  ///< in parts of what the first contender has, if that is not 0
+  double bias = 0, gradient = 0;        ///< lengths
+  double z = 0;                         ///< the largest
+  bool is_exact = false, applies = false, unbiased = true, is_seen_biased = false;
   std::optional<double> doubt = {};
   double prior_doubt = 0;
 };
@@ -41,10 +42,6 @@ std::string to_json(const Comparison& comparison, std::span<const std::string> n
 /// Variance by level and contender, as SVG and PNG.
 void draw_variances(const Comparison& comparison, std::span<const std::string> names,
                     const std::filesystem::path& path);
-
-/// The contender with the least variance × time among those that are unbiased at every node, as it is said
-/// and as it was seen.
-std::optional<std::size_t> best_single(const Comparison& comparison);
 
 /// How many nodes are credited by what, a line each.
 std::string credits_by_estimator(const Graph& graph);

@@ -52,7 +52,7 @@ std::optional<CreditMethod> credit_method(const NetworkOptions& options) {
   CreditMethod method = parse_credit_method(options.method, others);
   if (method.baseline && !options.baseline.empty())
     refuse_option(fmt::format("method '{}' has a baseline already", options.method),
-                  fmt::format("--method \"{}\"   # without --baseline", method.name()));
+                  fmt::format("--method \"{}\"   # without --baseline", method_name(method)));
   return method;
 }
 
@@ -123,7 +123,7 @@ Network make_network(const NetworkOptions& options, int features, int classes) {
   Network network = options.graph.empty() && options.topology.empty()
                         ? layered_network(options, features, classes)
                         : other_network(options, features, classes);
-  if (method) credit_with(network.graph, *method);
+  if (method) credit_by(network.graph, *method);
   if (options.baseline == "none")
     network.graph.baseline(network.reward, NoBaseline{});
   else if (!options.baseline.empty())

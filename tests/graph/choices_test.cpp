@@ -84,3 +84,49 @@ TEST_CASE("one baseline for all replaces those of nodes and pairs") {
   compare_everywhere(graph, NoBaseline{});
   CHECK_FALSE(graph.baseline_of(a, s).chosen());
 }
+
+TEST_CASE("a method credits what admits it, and stand-ins the rest") {
+  Graph graph;
+  const NodeId a = graph.add("a", Bernoulli{}, {});
+  const NodeId b = graph.add("b", Bernoulli{}, {a});
+  graph.reward("r", {b});
+  const CreditMethod method{Hnca{}, RunningMean{.decay = 0.5}};
+  CHECK(method.name() == "hnca + running-mean(decay=0.5)");
+  CHECK(CreditMethod{}.name() == "as the graph says");
+  CHECK(CreditMethod{{}, NoBaseline{}}.name() == "as the graph says + none");
+  credit_with(graph, method, std::vector<AnyEstimator>{Reinforce{}}, standard_catalogue());
+  CHECK(graph.choice(a).chosen() == AnyEstimator(Hnca{}));
+  CHECK(graph.choice(b).chosen() == AnyEstimator(Reinforce{}));
+  CHECK(graph.baseline_of(b, {0}).chosen() == AnyBaseline(RunningMean{.decay = 0.5}));
+  credit_with(graph, {}, {}, standard_catalogue());
+  CHECK(graph.choice(a).chosen() == AnyEstimator(Hnca{}));
+}
+
+TEST_CASE("straight-through in the middle of a list takes nothing from those before it") {
+  Graph graph;
+  const NodeId a = graph.add("a", Bernoulli{}, {});
+  const NodeId b = graph.add("b", Bernoulli{}, {a});
+  graph.reward("direct", {a, b});
+  graph.reward("indirect", {b});
+  estimate_with_first(graph, std::vector<AnyEstimator>{Hnca{}, StraightThrough{}, Reinforce{}});
+  const Report report = validate(graph);
+  CHECK(report.admissible());
+  CHECK(estimator_of(report, "a", "indirect") == "hnca");
+  CHECK(estimator_of(report, "a", "direct") == "reinforce");
+}
+
+TEST_CASE("an estimator that no node admits, or only where it adds nothing, is useless and says why") {
+  Graph graph;
+  const NodeId a = graph.add("a", Bernoulli{.units = 20}, {});
+  const NodeId b = graph.add("b", Bernoulli{.units = 20}, {a});
+  const NodeId c = graph.add("c", Bernoulli{}, {b});
+  graph.reward("r", {c});
+  const Catalogue catalogue = standard_catalogue();
+  CHECK_FALSE(why_useless(graph, Hnca{}, catalogue));
+  CHECK(why_useless(graph, Hnca{.steps = 2}, catalogue)->starts_with("node 'a': summing out 20 units"));
+  CHECK_FALSE(why_useless(graph, Hnca{.steps = 2}, catalogue, {.elimination_limit = 1e9}));
+  Graph flat;
+  flat.reward("r", {flat.add("a", Bernoulli{}, {})});
+  CHECK(why_useless(flat, Hnca{}, catalogue)->starts_with("node 'a': "));
+  CHECK_FALSE(why_useless(flat, Reinforce{}, catalogue));
+}

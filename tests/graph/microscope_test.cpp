@@ -102,7 +102,7 @@ TEST_CASE("under the microscope means, variances and the reference are those of 
       CHECK(blocks == doctest::Approx(nodes));
     }
   }
-  CHECK(measured > 80);
+  CHECK(measured > 60);
 }
 
 TEST_CASE("a bias is found and measured, against the exact gradient and against a long run") {
@@ -223,8 +223,8 @@ TEST_CASE("a contender that no node admits takes no part and says why, and biase
   const std::vector<RewardFunction> rewards{{r, [b](const JointOutcome& outcome) { return outcome(b); }}};
   const Comparison comparison =
       compare_estimators(graph, {}, {inputs, rewards}, {.contenders = {{Hnca{}}, {Reinforce{}}, {}}});
-  CHECK(comparison.rows[0].refusal.starts_with("no node admits it: at 'a', "));
-  CHECK(comparison.rows[0].nodes.size() == 2);
+  CHECK(comparison.rows[0].refusal.starts_with("comes to nothing: node 'a': "));
+  CHECK(comparison.rows[0].nodes.empty());
   CHECK(comparison.rows[1].refusal == "");
   CHECK(comparison.rows[2].contender.name() == "as the graph says");
   CHECK(comparison.rows[2].variance() == doctest::Approx(comparison.rows[1].variance()));
@@ -265,11 +265,100 @@ TEST_CASE("what a microscope cannot look at is refused by name") {
   CHECK(code({}, {inputs, rewards}, {}) == "microscope-options");
   CHECK(code({}, {inputs, rewards}, {.contenders = options.contenders, .gradients = 3}) ==
         "microscope-options");
-  CHECK(code({}, {inputs, rewards}, {.contenders = options.contenders, .batch = 0}) == "microscope-options");
+  for (const int batch : {0, -1})
+    CHECK(code({}, {inputs, rewards}, {.contenders = options.contenders, .batch = batch}) ==
+          "microscope-options");
+  const std::vector<InputValues<float>> none{{x, std::span(one).first(0)}, {y, std::span(one).first(0)}};
+  CHECK(code({}, {none, rewards}, options) == "microscope-inputs");
   CHECK(code({}, {uneven, rewards}, options) == "microscope-inputs");
   CHECK(code(short_of_parameters, {inputs, rewards}, options) == "microscope-parameters");
   CHECK(code({}, {inputs, throwing}, options) == "reward-threw");
   CHECK(code({}, {inputs, nan}, options) == "reward-not-finite");
   CHECK(code({}, {{}, rewards}, options) == "missing-input");
   CHECK(code({}, {inputs, {}}, options) == "missing-reward");
+}
+
+TEST_CASE("few gradients and outcomes that are rare make no bias of what is exact") {
+  Graph graph;
+  const NodeId a = graph.add("a", Table{.rows = {{0.99999, 0.00001}}}, {});
+  const NodeId b = graph.add("b", Bernoulli{}, {a});
+  const std::vector<RewardFunction> rewards{
+      {graph.reward("r", {b}), [b](const JointOutcome& outcome) { return outcome(b); }}};
+  for (const int gradients : {4, 5, 8, 100})
+    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+      const Comparison comparison = compare_estimators(graph, {}, {{}, rewards},
+                                                       {.contenders = {{Reinforce{}}, {Hnca{}}},
+                                                        .stand_ins = stand_ins,
+                                                        .gradients = gradients,
+                                                        .seed = seed});
+      for (const Comparison::Row& row : comparison.rows)
+        for (const Comparison::View& view : row.nodes) {
+          CHECK_FALSE(view.is_seen_biased());
+          CHECK(*view.exact_bias == 0);
+        }
+    }
+}
+
+TEST_CASE("deterministic nodes are listed with every contender, and what no reward credits is left out") {
+  Graph graph;
+  const NodeId x = graph.input("x", 1);
+  const NodeId f = graph.add("f", Tanh{.units = 2}, {x});
+  const NodeId a = graph.add("a", Bernoulli{}, {f});
+  const NodeId b = graph.add("b", Bernoulli{}, {a});
+  graph.add("idle", Bernoulli{}, {x});
+  const std::vector<RewardFunction> rewards{
+      {graph.reward("r", {b}), [b](const JointOutcome& outcome) { return outcome(b); }}};
+  const std::vector<float> values{1, -1};
+  const std::vector<InputValues<float>> inputs{{x, values}};
+  const Comparison comparison = compare_estimators(
+      graph, {}, {inputs, rewards}, {.contenders = {{Hnca{}}, {StraightThrough{}}}, .stand_ins = stand_ins});
+  REQUIRE(comparison.nodes.size() == 3);
+  CHECK(comparison.nodes[0].name == "f");
+  for (const Comparison::Row& row : comparison.rows) {
+    CHECK(row.nodes[0].applies);
+    CHECK(row.nodes[0].variance > 0);
+    CHECK(row.nodes[0].unbiased == row.nodes[1].unbiased);
+  }
+  for (const Comparison::Block& block : comparison.blocks) CHECK_FALSE(block.path.starts_with("idle"));
+
+  Graph uncredited;
+  const NodeId y = uncredited.input("y", 1);
+  uncredited.add("a", Bernoulli{}, {y});
+  const std::vector<RewardFunction> reads_input{
+      {uncredited.reward("r", {y}), [](const JointOutcome&) { return 1.0; }}};
+  const std::vector<InputValues<float>> one_input{{y, values}};
+  CHECK(compare_estimators(uncredited, {}, {one_input, reads_input}, {.contenders = {{}}}).nodes.empty());
+}
+
+TEST_CASE("advice finds the least product, also where no single change of one node lowers it") {
+  Graph graph;
+  const NodeId a = graph.add("a", Bernoulli{}, {});
+  const NodeId b = graph.add("b", Bernoulli{}, {});
+  graph.reward("r", {a, b});
+  Comparison comparison;
+  comparison.nodes = {{.id = a, .name = "a", .parameters = {}}, {.id = b, .name = "b", .parameters = {}}};
+  const auto add = [&](const AnyEstimator& estimator, double variance, double seconds) {
+    Comparison::Row row{.contender = {estimator}, .graph = graph, .seconds_per_sample = seconds};
+    for (const NodeId node : {a, b}) {
+      row.graph.estimate_with(node, estimator);
+      row.nodes.push_back({.applies = true, .variance = variance});
+    }
+    comparison.rows.push_back(std::move(row));
+  };
+  const auto chosen = [&](NodeId node) { return advise(graph, comparison).choice(node).chosen()->name(); };
+  // One of them alone: 1.3 · 1.8 = 2.34; none: 2 · 1; both: 0.6 · 2.6 = 1.56.
+  add(Reinforce{}, 1, 1);
+  add(relaxed, 0.3, 2.6);
+  CHECK(chosen(a) == relaxed.name());
+  CHECK(chosen(b) == relaxed.name());
+  CHECK(best_single(comparison) == 1);
+  // At a little more it no longer pays for either.
+  comparison.rows[1].seconds_per_sample = 3.4;
+  CHECK(chosen(a) == "reinforce");
+  CHECK(best_single(comparison) == 0);
+  // … but for the node that gains the most: 1.3 · 2.2 against 1.2 · 3.4 and 11 · 1.
+  comparison.rows[0].nodes[0].variance = 10;
+  comparison.rows[1].nodes[1].variance = 0.9;
+  CHECK(chosen(a) == relaxed.name());
+  CHECK(chosen(b) == "reinforce");
 }

@@ -14,7 +14,7 @@ using hindsight::testing::refusal;
 
 namespace {
 
-std::string name_of(const std::string& text) { return parse_credit_method(text).name(); }
+std::string name_of(const std::string& text) { return method_name(parse_credit_method(text)); }
 
 /// x ─→ h1 ─→ h2 ─→ y ─→ r
 Graph two_layers(int units) {
@@ -29,7 +29,7 @@ Graph two_layers(int units) {
 
 /// By node, with the baseline where there is one.
 std::map<std::string, std::string> credits(Graph graph, const std::string& method) {
-  credit_with(graph, parse_credit_method(method));
+  credit_by(graph, parse_credit_method(method));
   const Report report = validate(graph);
   CHECK(report.admissible());
   std::map<std::string, std::string> all;
@@ -111,7 +111,7 @@ TEST_CASE("an estimator that would come to plain HNCA is refused with the valida
   const auto said = [](const Graph& graph, const std::string& method) {
     return refusal([&] {
       Graph credited = graph;
-      credit_with(credited, parse_credit_method(method));
+      credit_by(credited, parse_credit_method(method));
     });
   };
   CHECK(said(two_layers(64), "hnca(steps=2)") ==

@@ -44,7 +44,7 @@ Comparison chain_of(int levels) {
 
 const std::vector<std::string> two_names{"first", "second"};
 
-/// Six hidden units that violate Assumption 1, and a reward that reads two nodes.
+/// `a` violates Assumption 1.
 constexpr auto violating =
     "digraph { x [kind=input units=2]; a [kind=bernoulli units=2]; b [kind=bernoulli]; c [kind=categorical "
     "classes=3]; "
@@ -94,7 +94,7 @@ TEST_CASE("many nodes are gathered into bands of levels, the last alone, and not
   for (const Line& line : lines) {
     weights += line.weights;
     (line.row == 0 ? first : second) += line.variance;
-    CHECK(line.first_variance == (line.row == 0 ? line.variance : 2 * line.variance));
+    CHECK(line.of_first == (line.row == 0 ? 1 : 0.5));
   }
   CHECK(weights == 40);
   CHECK(first == 80);
@@ -104,11 +104,24 @@ TEST_CASE("many nodes are gathered into bands of levels, the last alone, and not
   CHECK(lines.back().weights == 1);
 }
 
+TEST_CASE("gradients that do not scatter have no ratios and no figure") {
+  Comparison comparison = chain_of(1);
+  for (Comparison::Row& row : comparison.rows) row.nodes[0].variance = 0;
+  comparison.reference[0] = 0;
+  const std::string text = to_tables(comparison, two_names, "nothing", false);
+  CHECK(text.find("nan") == std::string::npos);
+  CHECK(text.find("a long run, which is 0") != std::string::npos);
+  CHECK_THROWS_AS(draw_variances(comparison, two_names, "/nowhere"), Error);
+}
+
 TEST_CASE("the best single contender is unbiased, and was seen to be") {
   Comparison comparison = chain_of(2);
   CHECK(best_single(comparison) == 1);
   comparison.rows[1].nodes[1].z = -6;
   CHECK(best_single(comparison) == 0);
+  comparison.rows[1].nodes[1].exact_bias = 0;  // says more than any z
+  CHECK(best_single(comparison) == 1);
+  comparison.rows[1].nodes[1].exact_bias = 0.1;
   comparison.rows[0].nodes[0].unbiased = false;
   CHECK_FALSE(best_single(comparison));
 }
@@ -156,7 +169,38 @@ TEST_CASE("the microscope of the tool: tables, numbers, a figure, and advice tha
   CHECK(json["contenders"][1]["nodes"][0]["block_variances"].size() == 2);
   CHECK(json["contenders"][1]["nodes"][0]["mean"].size() == 6);
   CHECK(content(folder / "figure.svg").find("straight-through") != std::string::npos);
-  CHECK(validate(read_graph(folder / "advised.dot")).admissible());
+  const Graph advised = read_graph(folder / "advised.dot");
+  CHECK(validate(advised).admissible());
+  for (int i = 1; i < advised.node_count(); ++i)
+    CHECK(advised.choice({i}).chosen().value().name() != "straight-through");
+}
+
+TEST_CASE("advice of the tool is the better of the mix and the best single estimator") {
+  const ScratchFolder folder;
+  std::ofstream(folder / "net.dot")
+      << "digraph { x [kind=input units=2]; a [kind=bernoulli units=8]; b [kind=bernoulli "
+         "units=8]; c [kind=categorical classes=4]; r [kind=reward]; x -> a -> b -> c -> r; }\n";
+  // A baseline helps c, which HNCA cannot credit, and costs next to nothing.
+  const Ended ended =
+      microscope(folder, {folder / "net.dot", "--estimators", "hnca; reinforce + running-mean",
+                          "--most-states", "0", "--advise", folder / "advised.dot"});
+  CAPTURE(ended.said);
+  REQUIRE(ended.code == 0);
+  const Graph advised = read_graph(folder / "advised.dot");
+  CHECK(advised.choice({1}).chosen().value().name() == "hnca(assumption=relaxed)");
+  CHECK(ended.said.find("of that of hnca at every node") != std::string::npos);
+  const bool mixed = ended.said.find("therefore written instead") == std::string::npos;
+  CHECK(advised.baseline_of({3}, {0}).chosen().has_value() == mixed);
+
+  // Nobody is unbiased, and the graph's own choice is refused.
+  std::ofstream(folder / "bad.dot") << "digraph { x [kind=input units=2]; a [kind=bernoulli estimator=hnca]; "
+                                       "b [kind=bernoulli]; c [kind=bernoulli]; "
+                                       "r [kind=reward]; x -> a; a -> b; a -> c; b -> c; c -> r; }\n";
+  const Ended refused = microscope(folder, {folder / "bad.dot", "--estimators", "straight-through",
+                                            "--advise", folder / "bad_advice.dot"});
+  CHECK(refused.code == 2);
+  CHECK(refused.said.find("error[no-advice]") != std::string::npos);
+  CHECK_FALSE(std::filesystem::exists(folder / "bad_advice.dot"));
 }
 
 TEST_CASE("the microscope looks at a run where it stands") {
@@ -167,7 +211,7 @@ TEST_CASE("the microscope looks at a run where it stands") {
   const Ended ended = microscope(folder, {"--run", folder / "run", "--gradients", "20"});
   CAPTURE(ended.said);
   CHECK(ended.code == 0);
-  CHECK(ended.said.find("after 1 epochs") != std::string::npos);
+  CHECK(ended.said.find("after 1 epoch\n") != std::string::npos);
   CHECK(ended.said.find("| h1 | 3140 | hnca |") != std::string::npos);
 }
 
@@ -185,6 +229,7 @@ TEST_CASE("what the microscope of the tool is not told, or told wrongly, it refu
   CHECK(said({folder / "net.dot", "--epochs", "1"}).find("--epochs means nothing beside a bandit") !=
         std::string::npos);
   CHECK(said({folder / "net.dot", "--data", "sample"}).find("graph-cannot-classify") != std::string::npos);
+  CHECK(said({folder / "net.dot", "--run", folder / "nowhere"}).find("--run") != std::string::npos);
   CHECK(said({"--run", folder / "nowhere"}).find("nowhere") != std::string::npos);
   CHECK(said({folder / "net.dot", "--gradients", "10", "--advise", "/proc/advised.dot"}).find("/proc") !=
         std::string::npos);
