@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
+#include <limits>
 #include <map>
 #include <set>
 #include <string_view>
@@ -200,6 +201,17 @@ double legend_width(const std::string& label) {
   return 185 + 10.0 * static_cast<double>(std::max(label.size(), usual_letters) - usual_letters);
 }
 
+/// So few that every whole number can be written below the axis.
+bool few_positions(const std::vector<NamedCurve>& curves) {
+  double low = std::numeric_limits<double>::infinity(), high = -low;
+  for (const NamedCurve& curve : curves)
+    for (const double position : curve.positions) {
+      low = std::min(low, position);
+      high = std::max(high, position);
+    }
+  return high - low < 16;
+}
+
 }  // namespace
 
 void compare_curves(const std::vector<NamedCurve>& curves, const FigureText& text, const fs::path& path) {
@@ -212,6 +224,8 @@ void compare_curves(const std::vector<NamedCurve>& curves, const FigureText& tex
       "set key below left horizontal Left reverse samplen 2 spacing 1.2\nset rmargin 4{}",
       light_frame, quoted(text.title), quoted(text.x_label), quoted(text.y_label),
       text.logarithmic ? "\nset logscale y\nset format y '%g'" : "");
+  if (text.marked)
+    drawing.add("set offsets 0.3,0.3,0,0\nset xtics {}", few_positions(curves) ? "1" : "autofreq");
   std::size_t line_type = 0;
   for (const auto& [label, positions, mean, half_width] : curves) {
     const std::size_t count = mean.size();
