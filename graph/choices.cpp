@@ -116,10 +116,17 @@ std::optional<std::string> why_useless(const Graph& graph, const AnyEstimator& e
   const std::vector<const Credit*> credits =
       telling_credits(trial, report, estimator.needs().hindsight_steps);
   if (credits.empty()) return "no reward credits any node";
-  if (std::any_of(credits.begin(), credits.end(),
-                  [](const Credit* credit) { return credit->verdict.admissible; }))
-    return std::nullopt;
-  return fmt::format("node '{}': {}", credits.front()->node, credits.front()->why);
+  // What is made of slopes serves all rewards of a node or none.
+  std::set<std::string_view> barred;
+  for (const Credit& credit : report.credits)
+    if (!credit.verdict.admissible && estimator.needs().pathwise) barred.insert(credit.node);
+  const auto serves = [&](const Credit* credit) {
+    return credit->verdict.admissible && !barred.contains(credit->node);
+  };
+  if (std::any_of(credits.begin(), credits.end(), serves)) return std::nullopt;
+  const Credit& against = **std::find_if(credits.begin(), credits.end(),
+                                         [](const Credit* credit) { return !credit->verdict.admissible; });
+  return fmt::format("node '{}': {}", against.node, against.why);
 }
 
 std::string CreditMethod::name() const {

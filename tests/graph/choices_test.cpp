@@ -129,4 +129,11 @@ TEST_CASE("an estimator that no node admits, or only where it adds nothing, is u
   flat.reward("r", {flat.add("a", Bernoulli{}, {})});
   CHECK(why_useless(flat, Hnca{}, catalogue)->starts_with("node 'a': "));
   CHECK_FALSE(why_useless(flat, Reinforce{}, catalogue));
+  // Straight-through could serve one reward of a, but not the other.
+  Graph twice;
+  const NodeId d = twice.add("a", Bernoulli{}, {});
+  const NodeId e = twice.add("b", Bernoulli{}, {d});
+  twice.reward("indirect", {e});
+  twice.reward("direct", {d});
+  CHECK(why_useless(twice, StraightThrough{}, catalogue)->starts_with("node 'a': "));
 }
