@@ -19,11 +19,16 @@ struct Refused {
   bool is_all = false;
 };
 
+std::map<std::string_view, NodeId> nodes_by_name(const Graph& graph) {
+  std::map<std::string_view, NodeId> nodes;
+  for (int i = 0; i < graph.node_count(); ++i) nodes.emplace(graph.name(NodeId{i}), NodeId{i});
+  return nodes;
+}
+
 /// Nodes of which nothing is refused are left out.
 std::map<NodeId, Refused> refused_credits(const Graph& graph, const Catalogue& catalogue,
                                           const ValidateOptions& options) {
-  std::map<std::string_view, NodeId> nodes;
-  for (int i = 0; i < graph.node_count(); ++i) nodes.emplace(graph.name(NodeId{i}), NodeId{i});
+  const std::map<std::string_view, NodeId> nodes = nodes_by_name(graph);
   std::map<std::string_view, RewardId> rewards;
   for (int i = 0; i < graph.reward_count(); ++i) rewards.emplace(graph.name(RewardId{i}), RewardId{i});
   const Report report = validate(graph, catalogue, options);
@@ -45,8 +50,7 @@ std::vector<const Credit*> telling_credits(const Graph& graph, const Report& tri
   for (const Credit& credit : trial.credits) all.push_back(&credit);
   if (steps <= 1) return all;
   const Contraction contraction(graph);
-  std::map<std::string_view, NodeId> nodes;
-  for (int i = 0; i < graph.node_count(); ++i) nodes.emplace(graph.name(NodeId{i}), NodeId{i});
+  const std::map<std::string_view, NodeId> nodes = nodes_by_name(graph);
   for (int r = 0; r < graph.reward_count(); ++r) {
     const std::vector<bool> is_read = contraction.read_directly({r});
     for (const Credit* credit : all) {
