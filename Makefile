@@ -12,7 +12,7 @@ BENCH_PACKAGES := libbenchmark-dev libopenblas-dev libtorch-dev
 DATA := .cache/mnist
 IDX := train-images-idx3-ubyte train-labels-idx1-ubyte t10k-images-idx3-ubyte t10k-labels-idx1-ubyte
 BENCH = build/bench/tests/benchmarks/hindsight_bench --document=docs/performance.md $(if $(wildcard $(DATA)),--images=$(DATA))
-TOOL := build/release/examples/lab/hindsight
+TOOL := build/release/examples/tool/hindsight
 SUDO := $(if $(filter 0,$(shell id -u)),,sudo)
 
 JOBS := $(shell nproc)
@@ -21,6 +21,8 @@ export CTEST_PARALLEL_LEVEL := $(JOBS)
 # Lets checkouts at different places share one compiler cache.
 export CCACHE_BASEDIR := $(CURDIR)
 export CCACHE_NOHASHDIR := 1
+# Without it nothing that reads a precompiled header is cached.
+export CCACHE_SLOPPINESS := pch_defines,time_macros
 
 .DEFAULT_GOAL := help
 .PHONY: help setup run test test-quick fuzz data tool sweep results variance bench format pictures clean
@@ -29,7 +31,7 @@ help:
 	@echo 'make run         build, and train a non-layered graph and its layered twin by HNCA and by REINFORCE'
 	@echo 'make test        everything: format, build and tests, sanitizers, threads, use from other projects'
 	@echo 'make test-quick  build and tests only'
-	@echo 'make fuzz        let the fuzzers of the graph file readers work for an hour'
+	@echo 'make fuzz        let the fuzzers of the graph file readers work for an hour each, side by side'
 	@echo 'make data        fetch full MNIST into $(DATA)'
 	@echo 'make sweep       run the experiments of docs/results.md and docs/estimators.md, or go on where they stopped (hours)'
 	@echo 'make results     draw the figures and fill the tables of both from the committed results'
@@ -59,7 +61,7 @@ setup:
 	@$(MAKE) -s $(PAGE_MODULES) || \
 	  echo 'The libraries of the page cannot be had: all but pages of graphs, and their tests, works without them'
 
-$(PAGE_MODULES): examples/lab/page/package.json examples/lab/page/package-lock.json
+$(PAGE_MODULES): examples/tool/pictures/page/package.json examples/tool/pictures/page/package-lock.json
 	@mkdir -p .cache/npm
 	cp $^ .cache/npm/
 	npm ci --prefix .cache/npm --no-audit --no-fund --ignore-scripts
@@ -85,20 +87,20 @@ $(DATA)/%:
 sweep: tool data
 	for name in paper zero_one topologies estimators; do \
 	  known=docs/results/$$name.jsonl.gz; \
-	  $(TOOL) sweep examples/lab/sweeps/$$name.toml --out .cache/results/$$name $$([ -f $$known ] && echo --known $$known) || exit; \
+	  $(TOOL) sweep examples/tool/experiments/sweeps/$$name.toml --out .cache/results/$$name $$([ -f $$known ] && echo --known $$known) || exit; \
 	done
 
 results: tool
-	examples/lab/fill_results.sh $(TOOL)
+	examples/tool/experiments/fill_results.sh $(TOOL)
 
 variance: tool data
-	examples/lab/measure_variance.sh $(TOOL)
+	examples/tool/experiments/measure_variance.sh $(TOOL)
 
 test: setup
 	@tests/run_stages.sh format plain sanitizers threads fuzz install
 
 fuzz: setup
-	@FUZZ_SECONDS=1200 tests/run_stages.sh fuzz
+	@FUZZ_SECONDS=3600 tests/run_stages.sh fuzz
 
 test-quick: setup
 	@tests/run_stages.sh plain

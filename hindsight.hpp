@@ -3,6 +3,7 @@
 /// The whole library: build a Graph, validate it, compile it into a Model, run it in a Workspace.
 
 #include <hindsight/core/catalogue.hpp>
+#include <hindsight/core/eigen.hpp>
 #include <hindsight/core/ids.hpp>
 #include <hindsight/core/matrix_view.hpp>
 #include <hindsight/core/node.hpp>
@@ -10,22 +11,17 @@
 #include <hindsight/core/optimizers.hpp>
 #include <hindsight/core/report.hpp>
 #include <hindsight/estimators/baselines.hpp>
-#include <hindsight/estimators/hindsight_credit.hpp>
 #include <hindsight/estimators/hnca.hpp>
 #include <hindsight/estimators/reinforce.hpp>
 #include <hindsight/estimators/straight_through.hpp>
-#include <hindsight/graph/choices.hpp>
 #include <hindsight/graph/graph.hpp>
 #include <hindsight/graph/graph_file.hpp>
 #include <hindsight/graph/microscope.hpp>
 #include <hindsight/graph/model.hpp>
 #include <hindsight/graph/oracle.hpp>
-#include <hindsight/graph/reduction.hpp>
 #include <hindsight/graph/topologies.hpp>
-#include <hindsight/graph/topology.hpp>
 #include <hindsight/graph/validator.hpp>
 #include <hindsight/graph/violations.hpp>
-#include <hindsight/graph/witness.hpp>
 #include <hindsight/nodes/activations.hpp>
 #include <hindsight/nodes/bernoulli.hpp>
 #include <hindsight/nodes/categorical.hpp>
@@ -34,18 +30,7 @@
 namespace hindsight {
 
 /// Every estimator and node type that ships. Auto takes HNCA where it is admissible and REINFORCE elsewhere.
-inline Catalogue standard_catalogue() {
-  Catalogue catalogue;
-  catalogue.prefer(Hnca{}).prefer(Reinforce{}).offer(Hnca{.assumption = Assumption::relaxed});
-  catalogue.offer(Hnca{.steps = 2}).offer(HindsightCredit{});
-  for (const Surrogate through : {Surrogate::probabilities, Surrogate::identity, Surrogate::clipped})
-    catalogue.offer(StraightThrough{through});
-  catalogue.know<Bernoulli>().know<Categorical>().know<Table>();
-  catalogue.know<Hnca>().know<StraightThrough>();
-  catalogue.know<RunningMean>().know<LeaveOneOut>().know<LinearCritic>();
-  catalogue.know<Tanh>().know<Relu>().know<Sigmoid>().know<Identity>();
-  return catalogue;
-}
+Catalogue standard_catalogue();
 
 inline Report validate(const Graph& graph, const ValidateOptions& options = {}) {
   return validate(graph, standard_catalogue(), options);

@@ -3,25 +3,45 @@
 #include <algorithm>
 
 #include <fmt/format.h>
+#include <Eigen/Core>
 
+#include <hindsight/core/index.hpp>
 #include <hindsight/core/report.hpp>
 
 namespace hindsight {
 namespace {
 
-std::size_t index(int number) { return static_cast<std::size_t>(number); }
+using internal::index;
 
 [[noreturn]] void refuse_option(std::string_view baseline, const std::string& what, const std::string& help) {
   refuse({.code = "baseline-option", .message = fmt::format("{}: {}", baseline, what), .help = {help}});
 }
 
-/// Of one sample: the linear function whose weights are all but the last number of the state.
-template <class S>
-double value(const BaselineView<S>& view, std::span<const double> state, std::size_t sample) {
-  double sum = state[view.features];
+/// So many samples are summed side by side.
+constexpr int group_size = 8;
+using Group = Eigen::Array<double, group_size, 1>;
+
+/// start + Σ term(feature, its inputs) for `count` samples from `first`. Each sample adds up its features in
+/// their order, so that its bits do not depend on what stands beside it.
+template <int count, class S, class Term>
+Eigen::Array<double, count, 1> sum_over_features(const BaselineView<S>& view, std::size_t first, double start,
+                                                 const Term& term) {
+  using Inputs = Eigen::Map<const Eigen::Array<S, count, 1>>;
+  Eigen::Array<double, count, 1> sums = Eigen::Array<double, count, 1>::Constant(start);
   for (std::size_t j = 0; j < view.features; ++j)
-    sum += state[j] * static_cast<double>(view.inputs[j * view.stride + sample]);
-  return sum;
+    sums += term(j, Inputs(view.inputs + j * view.stride + first).template cast<double>());
+  return sums;
+}
+
+/// The sums of up to group_size samples; further places are not theirs.
+template <class S, class Term>
+Group sums_of_group(const BaselineView<S>& view, std::size_t first, double start, const Term& term) {
+  const std::size_t left = index(view.samples) - first;
+  if (left >= group_size) return sum_over_features<group_size>(view, first, start, term);
+  Group sums = Group::Constant(start);
+  for (std::size_t i = 0; i < left; ++i)
+    sums[static_cast<Eigen::Index>(i)] = sum_over_features<1>(view, first + i, start, term)[0];
+  return sums;
 }
 
 }  // namespace
@@ -87,20 +107,43 @@ std::string LinearCritic::name() const {
 template <class S>
 void LinearCritic::predict(const BaselineView<S>& view, std::span<const double> state,
                            std::span<S> out) const {
-  for (std::size_t i = 0; i < index(view.samples); ++i) out[i] = static_cast<S>(value(view, state, i));
+  const auto weighted = [&](std::size_t j, const auto& inputs) { return state[j] * inputs; };
+  for (std::size_t first = 0; first < index(view.samples); first += group_size) {
+    const Group values = sums_of_group(view, first, state[view.features], weighted);
+    const auto count = static_cast<Eigen::Index>(std::min<std::size_t>(group_size, out.size() - first));
+    Eigen::Map<Eigen::Array<S, Eigen::Dynamic, 1>>(out.data() + first, count) =
+        values.head(count).template cast<S>();
+  }
 }
 
-/// Sample after sample, so that no batch size can make it diverge.
+/// Sample after sample, so that no batch size can make it diverge. What one sample teaches is added while the
+/// value of the next is summed: a sum in a fixed order waits for its terms, and leaves the time.
 template <class S>
 void LinearCritic::learn(const BaselineView<S>& view, std::span<double> state) const {
+  const auto squared = [](std::size_t, const auto& inputs) { return inputs.square(); };
+  double* const weights = state.data();
+  double& intercept = state[view.features];
+  Group lengths;
+  const std::size_t each = view.features > 0 ? 1 : 0;  // without inputs there is nothing to point at
+  const S* before = view.inputs;                       // the sample that `step` is along; at first no step
+  double step = 0;
+  const auto take_step = [&](std::size_t j) {
+    return weights[j] += step * static_cast<double>(before[j * view.stride]);
+  };
   for (std::size_t i = 0; i < index(view.samples); ++i) {
-    const auto input = [&](std::size_t j) { return static_cast<double>(view.inputs[j * view.stride + i]); };
-    double length = 1;
-    for (std::size_t j = 0; j < view.features; ++j) length += input(j) * input(j);
-    const double step = rate * (static_cast<double>(view.rewards[i]) - value(view, state, i)) / length;
-    for (std::size_t j = 0; j < view.features; ++j) state[j] += step * input(j);
-    state[view.features] += step;
+    if (i % group_size == 0) lengths = sums_of_group(view, i, 1, squared);
+    const S* const inputs = view.inputs + i * each;
+    intercept += step;
+    double value = intercept;
+    for (std::size_t j = 0; j < view.features; ++j)
+      value += take_step(j) * static_cast<double>(inputs[j * view.stride]);
+    step = rate * (static_cast<double>(view.rewards[i]) - value) /
+           lengths[static_cast<Eigen::Index>(i % group_size)];
+    before = inputs;
   }
+  if (view.samples == 0) return;
+  for (std::size_t j = 0; j < view.features; ++j) take_step(j);
+  intercept += step;
 }
 
 LinearCritic LinearCritic::read(AttributeReader& given) {

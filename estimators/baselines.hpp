@@ -5,8 +5,8 @@
 #include <string>
 #include <string_view>
 
-#include <hindsight/core/attributes.hpp>
 #include <hindsight/core/baseline.hpp>
+#include <hindsight/core/catalogue.hpp>
 
 namespace hindsight {
 

@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-#include <hindsight/core/attributes.hpp>
+#include <hindsight/core/catalogue.hpp>
 #include <hindsight/core/estimator.hpp>
 
 namespace hindsight {
@@ -19,7 +19,8 @@ enum class Assumption {
 /// prior)·signal. Where a known reward reads the node, each outcome is credited with what the reward would be
 /// there: w = posterior·signal(outcome), which without children is the exact expectation. With more steps,
 /// descendants that the reward does not read are summed out as far as less than `steps` edges away, and what
-/// lies behind them is known instead: less variance, at a cost that compile works out and limits.
+/// lies behind them is known instead: no more variance, for one reward, at a cost that compile works out and
+/// limits.
 struct Hnca {
   static constexpr std::string_view kind = "hnca";
   Assumption assumption = Assumption::enforced;
@@ -31,11 +32,27 @@ struct Hnca {
   static Hnca read(AttributeReader& given);
 
   template <class S>
-  void add_weights(const LocalView<S>& view, const WeightTable<S>& weights) const;
+  void add_credit(const LocalView<S>& view, const CreditTable<S>& credit) const;
 
   bool operator==(const Hnca&) const = default;
 };
 
 static_assert(Estimator<Hnca>);
+
+/// HNCA over every step there is: credit goes to each outcome by how probable it looks once everything is
+/// known that does not follow from the node, and what the reward reads of the rest. Needs no assumption; of
+/// all numbers of steps it has the least variance, for one reward, and costs the most.
+struct HindsightCredit {
+  Needs needs() const { return {.hindsight_steps = every_step, .candidate_rewards = true}; }
+  Verdict admissible(const Facts& facts) const;
+  std::string name() const { return "hindsight-credit"; }
+
+  template <class S>
+  void add_credit(const LocalView<S>& view, const CreditTable<S>& credit) const;
+
+  bool operator==(const HindsightCredit&) const = default;
+};
+
+static_assert(Estimator<HindsightCredit>);
 
 }  // namespace hindsight

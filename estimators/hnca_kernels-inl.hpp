@@ -1,4 +1,4 @@
-// HNCA's weights, samples in the vector lanes. Compiled once per instruction set.
+// HNCA's credit, samples in the vector lanes. Compiled once per instruction set.
 #if defined(HINDSIGHT_HNCA_KERNELS_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef HINDSIGHT_HNCA_KERNELS_INL
 #undef HINDSIGHT_HNCA_KERNELS_INL
@@ -14,7 +14,7 @@
 #include <hindsight/core/estimator.hpp>
 
 HWY_BEFORE_NAMESPACE();
-namespace hindsight {
+namespace hindsight::internal {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
@@ -67,7 +67,7 @@ class PosteriorMinusPrior {
     reference_prior_ = prior(0);
     reference_evidence_ = evidence(0);
     auto best = hn::Add(reference_prior_, reference_evidence_);
-    for (int k = 1; k < view.outcomes; ++k) {
+    for (int k = 1; k < view.outcome_count; ++k) {
       const auto joint = hn::Add(prior(k), evidence(k));
       const auto better = hn::Gt(joint, best);
       best = hn::IfThenElse(better, joint, best);
@@ -76,7 +76,7 @@ class PosteriorMinusPrior {
       reference_evidence_ = hn::IfThenElse(better, evidence(k), reference_evidence_);
     }
     auto excess = hn::Zero(d), rest = hn::Zero(d);
-    for (int k = 0; k < view.outcomes; ++k) {
+    for (int k = 0; k < view.outcome_count; ++k) {
       const auto is_reference = hn::Eq(reference_, hn::Set(d, static_cast<S>(k)));
       const auto ratio = this->ratio(k);
       excess = hn::Add(excess, hn::IfThenZeroElse(is_reference, change(k, ratio)));
@@ -142,7 +142,7 @@ HWY_INLINE hn::Vec<hn::ScalableTag<S>> binary_change(const LocalView<S>& view, i
 }
 
 template <class S>
-void add_posterior_minus_prior(const LocalView<S>& view, S* weights) {
+void add_posterior_minus_prior(const LocalView<S>& view, S* credit) {
   const hn::ScalableTag<S> d;
   for (int unit = 0; unit < view.units; ++unit)
     for (int i = 0; i < view.samples; i += Samples<S>::lanes) {
@@ -151,23 +151,23 @@ void add_posterior_minus_prior(const LocalView<S>& view, S* weights) {
       const auto counts = hn::Ne(signal, hn::Zero(d));
       if (hn::AllFalse(d, counts)) continue;
       const auto add = [&](int k, auto change) HWY_ATTR {
-        S* const row = weights + view.row(unit, k);
+        S* const row = credit + view.row(unit, k);
         const auto before = samples.load(row);
         samples.store(hn::IfThenElse(counts, hn::MulAdd(change, signal, before), before), row);
       };
-      if (view.outcomes == 2) {
+      if (view.outcome_count == 2) {
         const auto change = binary_change(view, unit, samples);
         add(0, hn::Neg(change));
         add(1, change);
       } else {
         const PosteriorMinusPrior<S> change(view, unit, samples);
-        for (int k = 0; k < view.outcomes; ++k) add(k, change(k));
+        for (int k = 0; k < view.outcome_count; ++k) add(k, change(k));
       }
     }
 }
 
 }  // namespace HWY_NAMESPACE
-}  // namespace hindsight
+}  // namespace hindsight::internal
 HWY_AFTER_NAMESPACE();
 
 #endif

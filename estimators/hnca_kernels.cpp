@@ -6,14 +6,14 @@
 
 #include <hindsight/estimators/hnca_kernels-inl.hpp>
 
-namespace hindsight {
+namespace hindsight::internal {
 
 template <class S>
-void add_posterior_minus_prior(const LocalView<S>& view, S* weights) {
-  HINDSIGHT_CALL_FOR(view.instructions, add_posterior_minus_prior(view, weights));
+void add_posterior_minus_prior(const LocalView<S>& view, S* credit) {
+  HINDSIGHT_CALL_FOR(view.instructions, add_posterior_minus_prior(view, credit));
 }
 
 template void add_posterior_minus_prior(const LocalView<float>&, float*);
 template void add_posterior_minus_prior(const LocalView<double>&, double*);
 
-}  // namespace hindsight
+}  // namespace hindsight::internal

@@ -2,10 +2,10 @@
 
 #include <hindsight/core/estimator.hpp>
 
-namespace hindsight {
+namespace hindsight::internal {
 
-/// weights += (posterior - prior)·signal, laid out like the view's log_probs.
+/// credit += (posterior - prior)·signal, laid out like the view's log_probs.
 template <class S>
-void add_posterior_minus_prior(const LocalView<S>& view, S* weights);
+void add_posterior_minus_prior(const LocalView<S>& view, S* credit);
 
-}  // namespace hindsight
+}  // namespace hindsight::internal

@@ -13,7 +13,7 @@ struct Reinforce {
   std::string name() const { return "reinforce"; }
 
   template <class S>
-  void add_weights(const LocalView<S>& view, const WeightTable<S>& weights) const;
+  void add_credit(const LocalView<S>& view, const CreditTable<S>& credit) const;
 
   bool operator==(const Reinforce&) const = default;
 };

@@ -2,11 +2,13 @@
 
 #include <cmath>
 
+#include <hindsight/estimators/alternatives.hpp>
+
 namespace hindsight {
 namespace {
 
-const Alternative reinforce{"Reinforce{}", "unbiased everywhere, more variance"};
-const Alternative relaxed{"Hnca{.assumption = Assumption::relaxed}", "unbiased on any DAG, needs no slopes"};
+const Alternative relaxed_hnca{"Hnca{.assumption = Assumption::relaxed}",
+                               "unbiased on any DAG, needs no slopes", "hnca(assumption=relaxed)"};
 
 Verdict undefined(std::string why, std::vector<Alternative> alternatives) {
   return {.admissible = false,
@@ -34,7 +36,7 @@ class SlopedUnit {
   }
   int most_likely() const {
     int best = 0;
-    for (int k = 1; k < view_.outcomes; ++k)
+    for (int k = 1; k < view_.outcome_count; ++k)
       if (log_prob(k) > log_prob(best)) best = k;
     return best;
   }
@@ -59,15 +61,15 @@ S binary_delta(const SlopedUnit<S>& unit, Surrogate through) {
 /// π_k·⟨g, x_k - x_best⟩, which is π_k·⟨g, x_k⟩ up to a multiple of π: with the most likely outcome as the
 /// origin nothing cancels where its probability is next to 1.
 template <class S>
-void add_through_probabilities(const SlopedUnit<S>& unit, int outcomes, S* weights, std::size_t stride) {
+void add_through_probabilities(const SlopedUnit<S>& unit, int outcomes, S* credit, std::size_t stride) {
   const int best = unit.most_likely();
   for (int k = 0; k < outcomes; ++k)
     if (k != best)
-      weights[static_cast<std::size_t>(k) * stride] += std::exp(unit.log_prob(k)) * unit.gain(k, best);
+      credit[static_cast<std::size_t>(k) * stride] += std::exp(unit.log_prob(k)) * unit.gain(k, best);
 }
 
 template <class S>
-void add_through_logits(const SlopedUnit<S>& unit, int outcomes, Surrogate through, S* weights,
+void add_through_logits(const SlopedUnit<S>& unit, int outcomes, Surrogate through, S* credit,
                         std::size_t stride) {
   S total = 0;
   int possible = 0;
@@ -93,7 +95,7 @@ void add_through_logits(const SlopedUnit<S>& unit, int outcomes, Surrogate throu
   if (following < 2) return;
   mean /= static_cast<S>(following);
   for (int k = 0; k < outcomes; ++k)
-    if (follows(k)) weights[static_cast<std::size_t>(k) * stride] += unit.gain(k, origin) - mean;
+    if (follows(k)) credit[static_cast<std::size_t>(k) * stride] += unit.gain(k, origin) - mean;
 }
 
 }  // namespace
@@ -115,42 +117,43 @@ StraightThrough StraightThrough::read(AttributeReader& given) {
 }
 
 Verdict StraightThrough::admissible(const Facts& facts) const {
-  if (facts.reads_directly && facts.known)
+  if (facts.reads_directly && facts.reward_is_known)
     return undefined("the reward reads it, and only its values are known, not its slope",
-                     {relaxed, reinforce});
+                     {relaxed_hnca, internal::reinforce_instead});
   if (facts.reads_directly)
     return undefined(facts.has_children ? "the reward reads it, and a black box passes no slope back"
                                         : "it has no children, and a black-box reward passes no slope back",
-                     {reinforce});
-  if (!facts.has_children) return undefined("it has no children, so no slope comes back", {reinforce});
+                     {internal::reinforce_instead});
+  if (!facts.has_children)
+    return undefined("it has no children, so no slope comes back", {internal::reinforce_instead});
   if (!facts.children_have_slopes)
     return undefined("one of its children has no backpropagate, so its slope is not known",
-                     {relaxed, reinforce});
+                     {relaxed_hnca, internal::reinforce_instead});
   return {.admissible = true,
           .unbiased = false,
           .reason = Reason::biased,
           .why = "it takes the expected reward for linear in what the children read",
-          .alternatives = {relaxed, reinforce}};
+          .alternatives = {relaxed_hnca, internal::reinforce_instead}};
 }
 
 template <class S>
-void StraightThrough::add_weights(const LocalView<S>& view, const WeightTable<S>& weights) const {
+void StraightThrough::add_credit(const LocalView<S>& view, const CreditTable<S>& credit) const {
   for (int unit = 0; unit < view.units; ++unit)
     for (int i = 0; i < view.samples; ++i) {
       const SlopedUnit<S> sloped(view, unit, i);
-      if (view.outcomes == 2) {
+      if (view.outcome_count == 2) {
         const S delta = binary_delta(sloped, through);
-        weights(unit, 0, i) -= delta;
-        weights(unit, 1, i) += delta;
+        credit(unit, 0, i) -= delta;
+        credit(unit, 1, i) += delta;
       } else if (through == Surrogate::probabilities) {
-        add_through_probabilities(sloped, view.outcomes, &weights(unit, 0, i), view.stride);
+        add_through_probabilities(sloped, view.outcome_count, &credit(unit, 0, i), view.stride);
       } else {
-        add_through_logits(sloped, view.outcomes, through, &weights(unit, 0, i), view.stride);
+        add_through_logits(sloped, view.outcome_count, through, &credit(unit, 0, i), view.stride);
       }
     }
 }
 
-template void StraightThrough::add_weights(const LocalView<float>&, const WeightTable<float>&) const;
-template void StraightThrough::add_weights(const LocalView<double>&, const WeightTable<double>&) const;
+template void StraightThrough::add_credit(const LocalView<float>&, const CreditTable<float>&) const;
+template void StraightThrough::add_credit(const LocalView<double>&, const CreditTable<double>&) const;
 
 }  // namespace hindsight

@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-#include <hindsight/core/attributes.hpp>
+#include <hindsight/core/catalogue.hpp>
 #include <hindsight/core/estimator.hpp>
 
 namespace hindsight {
@@ -36,7 +36,7 @@ struct StraightThrough {
   static StraightThrough read(AttributeReader& given);
 
   template <class S>
-  void add_weights(const LocalView<S>& view, const WeightTable<S>& weights) const;
+  void add_credit(const LocalView<S>& view, const CreditTable<S>& credit) const;
 
   bool operator==(const StraightThrough&) const = default;
 };

@@ -18,7 +18,7 @@ struct NoisyOr {
 
   Shape shape(std::span<const ParentShape> parents) const {
     std::size_t causes = 0;
-    for (const ParentShape& parent : parents) causes += static_cast<std::size_t>(parent.units);
+    for (const ParentShape& parent : parents) causes += parent.units;
     return {
         .units = 1, .encoding = scalar_encoding({0, 1}), .parameters = {{"strength", causes}, {"leak", 1}}};
   }
@@ -32,12 +32,12 @@ struct NoisyOr {
   }
 
   template <class S>
-  void accumulate(std::span<const S> theta, const Reading<S>& reading, std::span<const S> weights,
+  void accumulate(std::span<const S> theta, const Reading<S>& reading, std::span<const S> credit,
                   std::span<S> out) const {
     S log_prob[2];
     log_probs(theta, reading, std::span<S>(log_prob));
     // log P(on) falls by P(off)/P(on) for each unit that log P(off) rises.
-    const S along_off = weights[0] - weights[1] * std::exp(log_prob[0] - log_prob[1]);
+    const S along_off = credit[0] - credit[1] * std::exp(log_prob[0] - log_prob[1]);
     for (std::size_t i = 0; i < theta.size(); ++i)
       if (i + 1 == theta.size() || reading.outcomes[i] == 1) out[i] -= along_off * sigmoid(theta[i]);
   }

@@ -2,6 +2,7 @@
 //
 // The same chain under different choices of estimator. The oracle gives the exact variance of each node's
 // gradient, so the table below is no simulation.
+#include <span>
 #include <string>
 #include <vector>
 
@@ -32,9 +33,7 @@ std::vector<double> variances(const Chain& chain) {
   std::vector<double> sums;
   for (const NodeId node : chain.nodes) {
     const ParameterRange range = model.range(node);
-    double sum = 0;
-    for (std::size_t i = 0; i < range.count; ++i) sum += exact.variance[range.first + i];
-    sums.push_back(sum);
+    sums.push_back(as_eigen(std::span(exact.variance).subspan(range.first, range.count)).sum());
   }
   return sums;
 }

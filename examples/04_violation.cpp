@@ -3,8 +3,6 @@
 //
 // The paper's Assumption 1 fails at `a`. The validator proves it with the two routes and offers ways on; each
 // of the three is taken below, and the oracle says what it costs.
-#include <algorithm>
-#include <cmath>
 #include <string>
 #include <vector>
 
@@ -28,14 +26,11 @@ struct Net {
 
 void judge(const std::string& label, const Net& net) {
   const BasicModel<double> model = compile<double>(net.graph, {.seed = 5});
-  const std::vector<double> features{0.5, -1.0};
-  const std::vector<InputValues<double>> inputs{{net.x, one_sample(features)}};
+  const Eigen::RowVector2d features{0.5, -1.0};
   const std::vector<RewardFunction> value{
       {net.score, [&](const JointOutcome& outcome) { return outcome(net.c) == 2 ? 1.0 : 0.0; }}};
-  const Enumeration exact = enumerate<double>(model, inputs, value);
-  double bias = 0;
-  for (std::size_t i = 0; i < exact.gradient.size(); ++i)
-    bias = std::max(bias, std::abs(exact.estimate[i] - exact.gradient[i]));
+  const Enumeration exact = enumerate(model, {{net.x, features}}, value);
+  const double bias = (as_eigen(exact.estimate) - as_eigen(exact.gradient)).cwiseAbs().maxCoeff();
   const std::size_t weight = model.range("a/weights/x").first;
   fmt::print("{:<28} largest bias {:.0e}, variance at a's first weight {:.6f}\n", label, bias,
              exact.variance[weight]);
@@ -43,8 +38,8 @@ void judge(const std::string& label, const Net& net) {
 
 int main() {
   Net net(true);
-  net.graph.estimate_with(net.a,
-                          Hnca{});  // insist on the paper's estimator where its assumption does not hold
+  // Insist on the paper's estimator where its assumption does not hold.
+  net.graph.estimate_with(net.a, Hnca{});
   try {
     compile(net.graph);
   } catch (const Error& refusal) {

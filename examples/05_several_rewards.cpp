@@ -27,8 +27,8 @@ int main() {
 
   const Model model = compile(graph, {.seed = 2});
   Workspace run = model.workspace(1);
-  const std::vector<float> features{1.0F, -0.5F};
-  model.forward(run, {{x, one_sample(features)}});
+  const Eigen::RowVector2f features{1.0F, -0.5F};
+  model.forward(run, {{x, features}});
   const auto gradient_at_a = [&](float tidiness, float speed) {
     model.backward(run, {{tidy, std::vector<float>{tidiness}}, {fast, std::vector<float>{speed}}});
     return run.gradient("a/bias")(0);

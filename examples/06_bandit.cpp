@@ -13,7 +13,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <vector>
 
 #include <hindsight/hindsight.hpp>
 
@@ -45,39 +44,37 @@ Net build() {
 /// The same contexts and the same luck for whoever asks in the same order.
 class Bandit {
  public:
-  explicit Bandit(std::uint64_t seed) : seed_(seed), contexts_(batch * signs), luck_(batch) {}
+  explicit Bandit(std::uint64_t seed) : seed_(seed), contexts_(batch, signs), luck_(batch) {}
 
-  MatrixView<const float> next_contexts() {
-    for (int i = 0; i < batch; ++i)
-      for (int j = 0; j < signs; j += 4) {
-        const auto words =
-            philox(seed_, {0, round_, static_cast<std::uint32_t>(i), static_cast<std::uint32_t>(j)});
-        for (int k = 0; k < 4; ++k)
-          contexts_[at(i, j + k)] = words[static_cast<std::size_t>(k)] & 1U ? 1.0F : -1.0F;
+  const Eigen::MatrixXf& next_contexts() {
+    for (std::uint32_t i = 0; i < batch; ++i)
+      for (std::uint32_t j = 0; j < signs; j += 4) {
+        const auto words = philox(seed_, {0, round_, i, j});
+        for (std::uint32_t k = 0; k < 4; ++k) contexts_(i, j + k) = words[k] & 1U ? 1.0F : -1.0F;
       }
-    for (int i = 0; i < batch; ++i)
-      luck_[static_cast<std::size_t>(i)] =
-          to_uniform<float>(philox(seed_, {1, round_, static_cast<std::uint32_t>(i), 0})[0]);
+    for (std::uint32_t i = 0; i < batch; ++i)
+      luck_(i) = to_uniform<float>(philox(seed_, {1, round_, i, 0})[0]);
     ++round_;
-    return {contexts_.data(), batch, signs};
+    return contexts_;
   }
 
   bool is_right(int sample, Outcome action) const {
-    const auto on = [&](int j) { return contexts_[at(sample, j)] > 0; };
-    const bool first = on(0) + on(1) + on(2) >= 2, second = on(3) + on(4) + on(5) >= 2;
-    return action == 2 * (first ? 1 : 0) + (second ? 1 : 0);
+    const auto most_of = [](const auto& three_signs) {
+      return (three_signs.array() > 0).count() >= 2 ? 1 : 0;
+    };
+    const auto context = contexts_.row(sample);
+    return action == 2 * most_of(context.segment(0, 3)) + most_of(context.segment(3, 3));
   }
 
   float pay(int sample, Outcome action) const {
-    return luck_[static_cast<std::size_t>(sample)] < (is_right(sample, action) ? 0.9F : 0.1F) ? 1.0F : 0.0F;
+    return luck_(sample) < (is_right(sample, action) ? 0.9F : 0.1F) ? 1.0F : 0.0F;
   }
 
  private:
-  static std::size_t at(int sample, int sign) { return static_cast<std::size_t>(sample * signs + sign); }
-
   std::uint64_t seed_;
   std::uint32_t round_ = 0;
-  std::vector<float> contexts_, luck_;
+  Eigen::MatrixXf contexts_;
+  Eigen::VectorXf luck_;
 };
 
 /// Trains on the same samples whichever estimators the graph asks for.
@@ -86,15 +83,14 @@ Model train(const Net& net, std::uint64_t seed, ProgressBar& bar) {
   Workspace run = model.workspace(batch);
   const Sgd sgd{{.rate = 0.5}};
   Bandit bandit(seed + 1000);
-  std::vector<float> paid(batch);
+  Eigen::VectorXf paid(batch);
   double running = guessing;
   for (int step = 0; step < steps; ++step) {
     model.forward(run, {{net.x, bandit.next_contexts()}});
-    for (int i = 0; i < batch; ++i)
-      paid[static_cast<std::size_t>(i)] = bandit.pay(i, run.outcomes(net.action)(i));
+    for (int i = 0; i < batch; ++i) paid(i) = bandit.pay(i, run.outcomes(net.action)(i));
     model.backward(run, {{net.reward, paid}});
     sgd.step(model.parameters(), run.gradient());
-    for (const float reward : paid) running += 0.002 * (static_cast<double>(reward) - running);
+    for (const float reward : paid) running += 0.002 * (reward - running);
     bar.advance(fmt::format("seed {}, running reward {:.3f}", seed, running));
   }
   return model;
@@ -116,8 +112,7 @@ double evaluate(const Net& net, const Model& model) {
 double mean_over_seeds(const Net& net, int seeds, const std::string& label) {
   ProgressBar bar(label, seeds * steps);
   double mean = 0;
-  for (int seed = 1; seed <= seeds; ++seed)
-    mean += evaluate(net, train(net, static_cast<std::uint64_t>(seed), bar)) / seeds;
+  for (int seed = 1; seed <= seeds; ++seed) mean += evaluate(net, train(net, seed, bar)) / seeds;
   return mean;
 }
 
@@ -132,8 +127,8 @@ int main(int argc, char** argv) {
     fmt::print("{}\n\n", report);
 
   Net all_reinforce = net;
-  for (int i = 0; i < net.graph.node_count(); ++i)
-    if (!net.graph.is_input({i})) all_reinforce.graph.estimate_with({i}, Reinforce{});
+  for (const NodeId node : net.graph.nodes())
+    if (!net.graph.is_input(node)) all_reinforce.graph.estimate_with(node, Reinforce{});
 
   const double hnca = mean_over_seeds(net, seeds, "HNCA");
   const double reinforce = mean_over_seeds(all_reinforce, seeds, "REINFORCE");

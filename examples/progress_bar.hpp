@@ -10,7 +10,8 @@
 
 #include <fmt/format.h>
 
-/// A bar with the time left that is redrawn on a terminal, and a line every tenth of the way elsewhere.
+/// A bar with the time left that is redrawn on a terminal, and a line every tenth of the way elsewhere: on
+/// standard error, so that results stay by themselves. Nobody has to look at it.
 class ProgressBar {
  public:
   ProgressBar(std::string label, std::int64_t steps, std::int64_t done = 0)
@@ -19,7 +20,7 @@ class ProgressBar {
         began_(done),
         done_(done),
         shown_(percent()),
-        on_terminal_(isatty(STDOUT_FILENO) == 1) {}
+        on_terminal_(isatty(STDERR_FILENO) == 1) {}
 
   /// Some steps more; drawn only when there is something new to see. The status is made only then, if it is a
   /// function.
@@ -47,16 +48,18 @@ class ProgressBar {
     const double left = seconds * static_cast<double>(steps_ - done_) / static_cast<double>(done_ - began_);
     const std::string time =
         last ? fmt::format("{} in all", duration(seconds)) : fmt::format("{} left", duration(left));
+    std::string line;
     if (on_terminal_) {
       constexpr int width = 30;
       std::string bar;
-      for (int i = 0; i < width; ++i) bar += 100 * i < width * percent() ? "█" : "░";
-      fmt::print("\r  {:<10} {} {:3d} %  {}  {}\033[K{}", label_, bar, percent(), status, time,
-                 last ? "\n" : "");
+      for (int i = 0; i < width; ++i) bar += i < width * percent() / 100 ? "█" : "░";
+      line = fmt::format("\r  {:<10} {} {:3d} %  {}  {}\033[K{}", label_, bar, percent(), status, time,
+                         last ? "\n" : "");
     } else {
-      fmt::print("  {:<10} {:3d} %  {}  {}\n", label_, percent(), status, time);
+      line = fmt::format("  {:<10} {:3d} %  {}  {}\n", label_, percent(), status, time);
     }
-    std::fflush(stdout);
+    std::fwrite(line.data(), 1, line.size(), stderr);
+    std::fflush(stderr);
   }
 
   static std::string duration(double seconds) {

@@ -5,16 +5,20 @@
 
 #include <hindsight/core/catalogue.hpp>
 #include <hindsight/core/node.hpp>
-#include <hindsight/nodes/linear.hpp>
 
 namespace hindsight {
 
-/// Deterministic units: an activation of weights·features + bias.
-template <Link link>
+enum class ActivationFunction { tanh, relu, sigmoid, identity };
+
+/// Deterministic units: a function of weights·features + bias.
+template <ActivationFunction function>
 struct Activation {
   int units = 1;
 
-  static constexpr std::string_view kind = name_of(link);
+  static constexpr std::string_view kind = function == ActivationFunction::tanh      ? "Tanh"
+                                           : function == ActivationFunction::relu    ? "ReLU"
+                                           : function == ActivationFunction::sigmoid ? "Sigmoid"
+                                                                                     : "Identity";
   static constexpr bool reads_patterns = true;
 
   Shape shape(std::span<const ParentShape> parents) const;
@@ -33,12 +37,17 @@ struct Activation {
   }
 };
 
-using Tanh = Activation<Link::tanh>;
-using Relu = Activation<Link::relu>;
-using Sigmoid = Activation<Link::sigmoid>;
-using Identity = Activation<Link::identity>;
+using Tanh = Activation<ActivationFunction::tanh>;
+using Relu = Activation<ActivationFunction::relu>;
+using Sigmoid = Activation<ActivationFunction::sigmoid>;
+using Identity = Activation<ActivationFunction::identity>;
 
 static_assert(Function<Tanh> && Function<Relu> && Function<Sigmoid> && Function<Identity>);
 static_assert(WrittenNode<Tanh>);
+
+extern template AnyNode::AnyNode(Tanh);
+extern template AnyNode::AnyNode(Relu);
+extern template AnyNode::AnyNode(Sigmoid);
+extern template AnyNode::AnyNode(Identity);
 
 }  // namespace hindsight

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <hindsight/core/index.hpp>
 #include <hindsight/core/numerics.hpp>
 #include <hindsight/nodes/linear.hpp>
 #include <hindsight/nodes/linear_factors.hpp>
@@ -19,7 +20,7 @@ Shape Bernoulli::shape(std::span<const ParentShape> parents) const {
             .help = {"Bernoulli{.values = zero_one}   // or minus_plus_one, the default"}});
   return {.units = units,
           .encoding = scalar_encoding({values.zero, values.one}),
-          .parameters = LinearLayout(parents, units, 1).parameters(),
+          .parameters = internal::LinearLayout(parents, units, 1).parameters(),
           .logits = 1};
 }
 
@@ -42,8 +43,8 @@ void Bernoulli::write(Attributes& written) const {
 
 template <class S>
 void Bernoulli::log_probs(std::span<const S> theta, const Reading<S>& reading, std::span<S> out) const {
-  const std::span<S> logits = out.first(static_cast<std::size_t>(units));
-  linear_logits(theta, reading, units, 1, logits);
+  const std::span<S> logits = out.first(internal::index(units));
+  internal::linear_logits(theta, reading, units, 1, logits);
   for (std::size_t unit = logits.size(); unit-- > 0;) {
     const S logit = logits[unit];
     out[2 * unit] = -softplus(logit);
@@ -53,43 +54,43 @@ void Bernoulli::log_probs(std::span<const S> theta, const Reading<S>& reading, s
 
 template <class S>
 static std::vector<S> logit_slopes(const Bernoulli& node, std::span<const S> theta, const Reading<S>& reading,
-                                   std::span<const S> weights) {
-  std::vector<S> log_prob(weights.size()), delta(static_cast<std::size_t>(node.units));
+                                   std::span<const S> credit) {
+  std::vector<S> log_prob(credit.size()), delta(internal::index(node.units));
   node.log_probs(theta, reading, std::span<S>(log_prob));
   for (std::size_t unit = 0; unit < delta.size(); ++unit)
-    delta[unit] = weights[2 * unit + 1] * std::exp(log_prob[2 * unit]) -
-                  weights[2 * unit] * std::exp(log_prob[2 * unit + 1]);
+    delta[unit] = credit[2 * unit + 1] * std::exp(log_prob[2 * unit]) -
+                  credit[2 * unit] * std::exp(log_prob[2 * unit + 1]);
   return delta;
 }
 
 template <class S>
-void Bernoulli::accumulate(std::span<const S> theta, const Reading<S>& reading, std::span<const S> weights,
+void Bernoulli::accumulate(std::span<const S> theta, const Reading<S>& reading, std::span<const S> credit,
                            std::span<S> out) const {
-  const std::vector<S> delta = logit_slopes(*this, theta, reading, weights);
-  accumulate_linear(reading, units, 1, std::span<const S>(delta), out);
+  const std::vector<S> delta = logit_slopes(*this, theta, reading, credit);
+  internal::accumulate_linear(reading, units, 1, std::span<const S>(delta), out);
 }
 
 template <class S>
-void Bernoulli::backpropagate(std::span<const S> theta, const Reading<S>& reading, std::span<const S> weights,
+void Bernoulli::backpropagate(std::span<const S> theta, const Reading<S>& reading, std::span<const S> credit,
                               std::span<S> out) const {
-  const std::vector<S> delta = logit_slopes(*this, theta, reading, weights);
-  backpropagate_linear(theta, reading, units, 1, std::span<const S>(delta), out);
+  const std::vector<S> delta = logit_slopes(*this, theta, reading, credit);
+  internal::backpropagate_linear(theta, reading, units, 1, std::span<const S>(delta), out);
 }
 
 void Bernoulli::initialise(const Initialisation& start, std::span<double> theta) const {
-  initialise_glorot(start, 1, theta);
+  internal::initialise_glorot(start, 1, theta);
 }
 
 template <class S>
 Blocks<S> Bernoulli::lower(std::span<const Member<Bernoulli>> group) {
   std::vector<const Placement*> places;
   for (const auto& member : group) places.push_back(member.at);
-  return lower_linear<S>(places, Link::bernoulli);
+  return internal::lower_linear<S>(places, internal::LinkFunction::bernoulli);
 }
 
 template <class S>
 std::unique_ptr<FactorTables<S>> Bernoulli::factors(std::vector<FactorGroup> groups) {
-  return linear_factors<S>(groups);
+  return internal::linear_factors<S>(groups);
 }
 
 template void Bernoulli::log_probs(std::span<const float>, const Reading<float>&, std::span<float>) const;
@@ -106,5 +107,7 @@ template Blocks<float> Bernoulli::lower<float>(std::span<const Member<Bernoulli>
 template Blocks<double> Bernoulli::lower<double>(std::span<const Member<Bernoulli>>);
 template std::unique_ptr<FactorTables<float>> Bernoulli::factors<float>(std::vector<FactorGroup>);
 template std::unique_ptr<FactorTables<double>> Bernoulli::factors<double>(std::vector<FactorGroup>);
+
+template AnyNode::AnyNode(Bernoulli);
 
 }  // namespace hindsight

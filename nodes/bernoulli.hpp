@@ -32,10 +32,10 @@ struct Bernoulli {
   template <class S>
   void log_probs(std::span<const S> theta, const Reading<S>& reading, std::span<S> out) const;
   template <class S>
-  void accumulate(std::span<const S> theta, const Reading<S>& reading, std::span<const S> weights,
+  void accumulate(std::span<const S> theta, const Reading<S>& reading, std::span<const S> credit,
                   std::span<S> out) const;
   template <class S>
-  void backpropagate(std::span<const S> theta, const Reading<S>& reading, std::span<const S> weights,
+  void backpropagate(std::span<const S> theta, const Reading<S>& reading, std::span<const S> credit,
                      std::span<S> out) const;
   void initialise(const Initialisation& start, std::span<double> theta) const;
   template <class S>
@@ -48,5 +48,7 @@ struct Bernoulli {
 };
 
 static_assert(Node<Bernoulli> && WrittenNode<Bernoulli>);
+
+extern template AnyNode::AnyNode(Bernoulli);
 
 }  // namespace hindsight

@@ -22,10 +22,10 @@ struct Categorical {
   template <class S>
   void log_probs(std::span<const S> theta, const Reading<S>& reading, std::span<S> out) const;
   template <class S>
-  void accumulate(std::span<const S> theta, const Reading<S>& reading, std::span<const S> weights,
+  void accumulate(std::span<const S> theta, const Reading<S>& reading, std::span<const S> credit,
                   std::span<S> out) const;
   template <class S>
-  void backpropagate(std::span<const S> theta, const Reading<S>& reading, std::span<const S> weights,
+  void backpropagate(std::span<const S> theta, const Reading<S>& reading, std::span<const S> credit,
                      std::span<S> out) const;
   void initialise(const Initialisation& start, std::span<double> theta) const;
   template <class S>
@@ -40,5 +40,7 @@ struct Categorical {
 };
 
 static_assert(Node<Categorical> && WrittenNode<Categorical>);
+
+extern template AnyNode::AnyNode(Categorical);
 
 }  // namespace hindsight

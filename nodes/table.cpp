@@ -1,6 +1,7 @@
 #include <hindsight/nodes/table.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -8,10 +9,13 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <hindsight/core/index.hpp>
 #include <hindsight/core/numerics.hpp>
 
 namespace hindsight {
 namespace {
+
+using internal::index;
 
 /// Joint outcomes of the parents; saturates far above any table that could be written.
 double joint_outcomes(std::span<const ParentShape> parents) {
@@ -23,7 +27,7 @@ double joint_outcomes(std::span<const ParentShape> parents) {
                                      parent.name),
               .help = {
                   "read it through a discrete node, e.g. graph.add(\"bits\", Bernoulli{.units = 4}, {x})"}});
-    count *= std::pow(parent.encoding->outcomes, parent.units);
+    count *= std::pow(parent.encoding->outcome_count, parent.units);
   }
   return count;
 }
@@ -45,15 +49,65 @@ void check_row(std::span<const double> row, std::size_t number, std::size_t outc
             .help = {"make the entries of each row non-negative and their sum 1"}});
 }
 
-/// Which row of the table the parents' outcomes select.
+/// Which row of the table the parents' outcomes select, per sample.
 template <class S>
-std::size_t selected_row(const Reading<S>& reading) {
-  std::size_t row = 0, unit = 0;
+std::array<std::size_t, chunk_samples> selected_rows(const ChunkReading<S>& reading) {
+  std::array<std::size_t, chunk_samples> rows{};
+  std::ptrdiff_t unit = 0;
   for (const ParentShape& parent : reading.parents)
     for (int j = 0; j < parent.units; ++j, ++unit)
-      row = row * static_cast<std::size_t>(parent.encoding->outcomes) +
-            static_cast<std::size_t>(reading.outcomes[unit]);
-  return row;
+      for (std::ptrdiff_t i = 0; i < reading.samples(); ++i) {
+        std::size_t& row = rows[static_cast<std::size_t>(i)];
+        row = row * index(parent.encoding->outcome_count) + index(reading.outcomes(i, unit));
+      }
+  return rows;
+}
+
+/// The rows of one unit as log-probabilities. What turns logits into them is kept for the next sample that
+/// selects the row.
+template <class S>
+class NormalisedRows {
+ public:
+  NormalisedRows(std::span<const std::vector<double>> given, std::span<const S> logits)
+      : given_(given), logits_(logits), outcomes_(given.front().size()) {
+    kept_row_.fill(none);
+  }
+
+  bool can_occur(std::size_t row, std::size_t outcome) const { return given_[row][outcome] > 0; }
+  /// NaN if a logit of the row is not finite.
+  const LogNormaliser<S>& normaliser(std::size_t row) {
+    const std::size_t slot = row % kept_row_.size();
+    if (kept_row_[slot] != row) {
+      kept_[slot] = log_normaliser<S>(outcomes_, [&](std::size_t k) { return logit(row, k); });
+      kept_row_[slot] = row;
+    }
+    return kept_[slot];
+  }
+  S logit(std::size_t row, std::size_t outcome) const {
+    const S given = logits_[row * outcomes_ + outcome];
+    return can_occur(row, outcome) ? given + 0 * given : -std::numeric_limits<S>::infinity();
+  }
+
+ private:
+  static constexpr auto none = static_cast<std::size_t>(-1);
+  std::span<const std::vector<double>> given_;
+  std::span<const S> logits_;
+  std::size_t outcomes_;
+  std::array<std::size_t, chunk_samples> kept_row_;
+  std::array<LogNormaliser<S>, chunk_samples> kept_;
+};
+
+/// Calls work(table, unit, sample, row) for every unit and sample: its row of the unit's table.
+template <class S, class Work>
+void for_each_selected_row(const Table& node, std::span<const S> theta, const ChunkReading<S>& reading,
+                           const Work& work) {
+  const auto selected = selected_rows(reading);
+  const std::size_t logits = node.rows.size() * node.rows.front().size();
+  for (std::size_t unit = 0; unit < index(node.units); ++unit) {
+    NormalisedRows<S> table(node.rows, theta.subspan(unit * logits, logits));
+    for (std::ptrdiff_t i = 0; i < reading.samples(); ++i)
+      work(table, unit, i, selected[static_cast<std::size_t>(i)]);
+  }
 }
 
 }  // namespace
@@ -80,7 +134,7 @@ Shape Table::shape(std::span<const ParentShape> parents) const {
             .help = {"leave .values out for one-hot features"}});
   return {.units = units,
           .encoding = values.empty() ? one_hot_encoding(static_cast<int>(outcomes)) : scalar_encoding(values),
-          .parameters = {{"logits", static_cast<std::size_t>(units) * rows.size(), outcomes}}};
+          .parameters = {{"logits", index(units) * rows.size(), outcomes}}};
 }
 
 Table Table::read(AttributeReader& given) {
@@ -103,35 +157,34 @@ void Table::write(Attributes& written) const {
 }
 
 template <class S>
-void Table::log_probs(std::span<const S> theta, const Reading<S>& reading, std::span<S> out) const {
-  const std::size_t selected = selected_row(reading), outcomes = rows.front().size();
-  for (std::size_t unit = 0; unit < static_cast<std::size_t>(units); ++unit) {
-    const std::size_t first = (unit * rows.size() + selected) * outcomes;
-    for (std::size_t k = 0; k < outcomes; ++k)
-      out[unit * outcomes + k] = rows[selected][k] > 0
-                                     ? theta[first + k] + 0 * theta[first + k]  // NaN if it is not finite
-                                     : -std::numeric_limits<S>::infinity();
-    log_softmax(out.data() + unit * outcomes, outcomes);
-  }
+void Table::log_probs(std::span<const S> theta, const ChunkReading<S>& reading, MatrixView<S> out) const {
+  const std::size_t outcomes = rows.front().size();
+  for_each_selected_row(
+      *this, theta, reading, [&](auto& table, std::size_t unit, std::ptrdiff_t i, auto row) {
+        const LogNormaliser<S>& normalised = table.normaliser(row);
+        for (std::size_t k = 0; k < outcomes; ++k)
+          out(i, static_cast<std::ptrdiff_t>(unit * outcomes + k)) = normalised(table.logit(row, k));
+      });
 }
 
 template <class S>
-void Table::accumulate(std::span<const S> theta, const Reading<S>& reading, std::span<const S> weights,
+void Table::accumulate(std::span<const S> theta, const ChunkReading<S>& reading, MatrixView<const S> credit,
                        std::span<S> out) const {
-  const std::size_t selected = selected_row(reading), outcomes = rows.front().size();
-  const auto can_occur = [&](std::size_t k) { return rows[selected][k] > 0; };
-  for (std::size_t unit = 0; unit < static_cast<std::size_t>(units); ++unit) {
-    const std::size_t first = (unit * rows.size() + selected) * outcomes, at = unit * outcomes;
-    const auto logit = [&](std::size_t k) {
-      return can_occur(k) ? theta[first + k] : -std::numeric_limits<S>::infinity();
-    };
-    const LogNormaliser<S> normalised = log_normaliser<S>(outcomes, logit);
-    S total = 0;  // what cannot occur has no part in it
-    for (std::size_t k = 0; k < outcomes; ++k)
-      if (can_occur(k)) total += weights[at + k];
-    for (std::size_t k = 0; k < outcomes; ++k)
-      if (can_occur(k)) out[first + k] += softmax_gradient(weights[at + k], normalised(logit(k)), total);
-  }
+  const std::size_t outcomes = rows.front().size();
+  for_each_selected_row(*this, theta, reading,
+                        [&](auto& table, std::size_t unit, std::ptrdiff_t i, auto row) {
+                          const auto given = [&](std::size_t k) {
+                            return credit(i, static_cast<std::ptrdiff_t>(unit * outcomes + k));
+                          };
+                          const LogNormaliser<S>& normalised = table.normaliser(row);
+                          S total = 0;  // what cannot occur has no part in it
+                          for (std::size_t k = 0; k < outcomes; ++k)
+                            if (table.can_occur(row, k)) total += given(k);
+                          for (std::size_t k = 0; k < outcomes; ++k)
+                            if (table.can_occur(row, k))
+                              out[(unit * rows.size() + row) * outcomes + k] +=
+                                  softmax_gradient(given(k), normalised(table.logit(row, k)), total);
+                        });
 }
 
 void Table::initialise(const Initialisation&, std::span<double> theta) const {
@@ -141,11 +194,14 @@ void Table::initialise(const Initialisation&, std::span<double> theta) const {
       for (const double p : row) *parameter++ = p > 0 ? std::log(p) : 0.0;
 }
 
-template void Table::log_probs(std::span<const float>, const Reading<float>&, std::span<float>) const;
-template void Table::log_probs(std::span<const double>, const Reading<double>&, std::span<double>) const;
-template void Table::accumulate(std::span<const float>, const Reading<float>&, std::span<const float>,
+template void Table::log_probs(std::span<const float>, const ChunkReading<float>&, MatrixView<float>) const;
+template void Table::log_probs(std::span<const double>, const ChunkReading<double>&,
+                               MatrixView<double>) const;
+template void Table::accumulate(std::span<const float>, const ChunkReading<float>&, MatrixView<const float>,
                                 std::span<float>) const;
-template void Table::accumulate(std::span<const double>, const Reading<double>&, std::span<const double>,
-                                std::span<double>) const;
+template void Table::accumulate(std::span<const double>, const ChunkReading<double>&,
+                                MatrixView<const double>, std::span<double>) const;
+
+template AnyNode::AnyNode(Table);
 
 }  // namespace hindsight

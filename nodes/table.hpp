@@ -21,9 +21,9 @@ struct Table {
 
   Shape shape(std::span<const ParentShape> parents) const;
   template <class S>
-  void log_probs(std::span<const S> theta, const Reading<S>& reading, std::span<S> out) const;
+  void log_probs(std::span<const S> theta, const ChunkReading<S>& reading, MatrixView<S> out) const;
   template <class S>
-  void accumulate(std::span<const S> theta, const Reading<S>& reading, std::span<const S> weights,
+  void accumulate(std::span<const S> theta, const ChunkReading<S>& reading, MatrixView<const S> credit,
                   std::span<S> out) const;
   void initialise(const Initialisation& start, std::span<double> theta) const;
 
@@ -33,5 +33,7 @@ struct Table {
 };
 
 static_assert(Node<Table> && WrittenNode<Table>);
+
+extern template AnyNode::AnyNode(Table);
 
 }  // namespace hindsight

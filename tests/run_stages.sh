@@ -14,7 +14,7 @@ sanitizers() { build_and_test asan-ubsan; }
 
 # Only what several threads run is built: under this sanitizer the rest would take long and tell nothing.
 threads() {
-  cmake --preset tsan && cmake --build --preset tsan --target graph_test && ctest --preset tsan -R '^graph/.*thread'
+  cmake --preset tsan && cmake --build --preset tsan --target threads_test && ctest --preset tsan -R '^threads/'
 }
 
 # From the committed corpus, and a little beyond.

@@ -2,16 +2,16 @@
 
 #include <random>
 
-#include "lab/batches.hpp"
+#include "tool/batches.hpp"
 
 namespace hindsight::benchmarks {
 
-Images first_images(const lab::Dataset& data, int count) {
+Images first_images(const tool::Dataset& data, int count) {
   Images images{.count = count, .features = data.train.features(), .source = "MNIST pixels"};
   images.pixels.resize(static_cast<std::size_t>(count) * static_cast<std::size_t>(images.features));
   for (int i = 0; i < count; ++i)
-    lab::copy_pixels(data.train.image(i),
-                     images.pixels.data() + static_cast<std::ptrdiff_t>(i) * images.features);
+    tool::copy_pixels(data.train.image(i),
+                      images.pixels.data() + static_cast<std::ptrdiff_t>(i) * images.features);
   images.labels.assign(data.train.labels.begin(), data.train.labels.begin() + count);
   return images;
 }

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-namespace hindsight::lab {
+namespace hindsight::tool {
 struct Dataset;
 }
 
@@ -19,7 +19,7 @@ struct Images {
 };
 
 /// The first images to learn from; the data must have so many.
-Images first_images(const lab::Dataset& data, int count);
+Images first_images(const tool::Dataset& data, int count);
 
 /// No zeros at all.
 Images dense_images(int count, int features);

@@ -3,8 +3,8 @@
 // all sides alike.
 //
 //   --images=DATA         a folder with MNIST's IDX files; the digits in the program by default
-//   --output=DIRECTORY    where benchmarks.json (every repetition) and bench.json (the table) go; "." by
-//   default
+//   --output=DIRECTORY    where benchmarks.json (every repetition) and bench.json (the table) go: here, or
+//   there
 //   --document=FILE       puts the table into this file, between its markers
 //   --instructions=avx2   keeps all sides to AVX2 on a machine that has more
 //   --benchmark_…         as Google Benchmark has them, e.g. --benchmark_filter=paper
@@ -113,7 +113,7 @@ int run(int argc, char** argv) {
   mallopt(M_MMAP_THRESHOLD, largest_allowed);
   mallopt(M_TRIM_THRESHOLD, 1 << 30);
 
-  const lab::Dataset learned = lab::load_dataset(options.images);
+  const tool::Dataset learned = tool::load_dataset(options.images);
   const Data data{.mnist = first_images(learned, 4096), .dense = dense_images(4096, 784)};
   check_torch(data.mnist);
   std::vector<Row> rows;

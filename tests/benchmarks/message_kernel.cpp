@@ -2,6 +2,8 @@
 #include <memory>
 
 #include <fmt/format.h>
+#include <hindsight/graph/access.hpp>
+#include <hindsight/graph/backward_pass.hpp>
 #include <hindsight/hindsight.hpp>
 
 #include "instructions.hpp"
@@ -21,7 +23,10 @@ class MessageKernel {
     model_.forward(run_, {{NodeId{0}, ones}});
   }
 
-  void step() { Executor<float>(model_.plan(), model_.parameters(), run_).send_messages(); }
+  void step() {
+    internal::send_messages(internal::Pass<float>{
+        internal::Access::plan(model_), std::as_const(model_).parameters(), internal::Access::state(run_)});
+  }
 
  private:
   static Graph build(int units) {

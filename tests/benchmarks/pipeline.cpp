@@ -4,29 +4,29 @@
 #include <memory>
 
 #include "instructions.hpp"
-#include "lab/training.hpp"
 #include "progress_bar.hpp"
 #include "suites.hpp"
+#include "tool/training.hpp"
 
 namespace hindsight::benchmarks {
 namespace {
 
 constexpr int batch = 16;
 
-lab::TrainingOptions options() { return {.rate = 0.01, .batch = batch, .instructions = widest_set()}; }
+tool::TrainingOptions options() { return {.rate = 0.01, .batch = batch, .instructions = widest_set()}; }
 
 struct Subject {
-  explicit Subject(const lab::Dataset& data)
-      : network(lab::make_network({}, data.train.features(), data.train.classes)),
+  explicit Subject(const tool::Dataset& data)
+      : network(tool::make_network({}, data.train.features(), data.train.classes)),
         training(network, data, options()) {}
-  lab::Network network;
-  lab::Training training;
+  tool::Network network;
+  tool::Training training;
 };
 
 /// As the command does it, its bar included; epochs end, but nothing is evaluated.
 class WholeRun {
  public:
-  explicit WholeRun(const lab::Dataset& data) : subject_(data), bar_("", std::int64_t{1} << 60) {}
+  explicit WholeRun(const tool::Dataset& data) : subject_(data), bar_("", std::int64_t{1} << 60) {}
   void step() {
     subject_.training.step();
     bar_.advance([] { return ""; });
@@ -42,12 +42,12 @@ class WholeRun {
 /// The same steps on batches that lie ready.
 class BareSteps {
  public:
-  explicit BareSteps(const lab::Dataset& data)
-      : network_(lab::make_network({}, data.train.features(), data.train.classes)),
+  explicit BareSteps(const tool::Dataset& data)
+      : network_(tool::make_network({}, data.train.features(), data.train.classes)),
         model_(compile(network_.graph, {.instructions = widest_set()})),
         run_(model_.workspace(batch)),
         features_(data.train.features()) {
-    lab::Batches batches(data.train, batch, 0);
+    tool::Batches batches(data.train, batch, 0);
     for (std::size_t i = 0; i < ready; ++i) {
       batches.next();
       pixels_.insert(pixels_.end(), batches.pixels().data(),
@@ -70,7 +70,7 @@ class BareSteps {
  private:
   static constexpr std::size_t ready = 256;
 
-  lab::Network network_;
+  tool::Network network_;
   Model model_;
   Workspace run_;
   int features_;
@@ -84,7 +84,7 @@ class BareSteps {
 /// The test images after one epoch, as often as the command classifies them.
 class Evaluation {
  public:
-  explicit Evaluation(const lab::Dataset& data) : subject_(data) {}
+  explicit Evaluation(const tool::Dataset& data) : subject_(data) {}
   void step() { subject_.training.finish_epoch(0); }
 
  private:
@@ -93,7 +93,7 @@ class Evaluation {
 
 }  // namespace
 
-std::vector<Row> pipeline(const lab::Dataset& data) {
+std::vector<Row> pipeline(const tool::Dataset& data) {
   const std::string prefix = "train/784-64-64-10/";
   add_benchmark(prefix + "whole", {{"samples", batch}}, [&data] { return std::make_unique<WholeRun>(data); });
   add_benchmark(prefix + "bare", {{"samples", batch}}, [&data] { return std::make_unique<BareSteps>(data); });

@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "images.hpp"
-#include "lab/dataset.hpp"
 #include "rows.hpp"
+#include "tool/dataset.hpp"
 
 namespace hindsight::benchmarks {
 
@@ -21,7 +21,7 @@ std::vector<Row> large_network(const Data& data);
 std::vector<Row> message_kernel();
 std::vector<Row> sparse_graphs();
 std::vector<Row> growth(const Data& data);
-std::vector<Row> pipeline(const lab::Dataset& data);
+std::vector<Row> pipeline(const tool::Dataset& data);
 std::vector<Row> validation();
 
 /// Bytes by which the peak memory of this process grows while it builds a model of so many edges with its

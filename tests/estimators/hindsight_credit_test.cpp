@@ -1,4 +1,3 @@
-#include <hindsight/estimators/hindsight_credit.hpp>
 
 #include <cmath>
 #include <vector>
@@ -18,14 +17,14 @@ TEST_CASE("full hindsight asks for every step and needs no assumption") {
       const Verdict verdict = HindsightCredit{}.admissible({.assumption_1 = assumption_1,
                                                             .reads_directly = false,
                                                             .has_children = has_children,
-                                                            .outcomes = 3});
+                                                            .outcome_count = 3});
       CHECK(verdict.admissible);
       CHECK(verdict.unbiased);
       CHECK(verdict.why == "unbiased on any DAG");
       const Verdict direct = HindsightCredit{}.admissible({.assumption_1 = assumption_1,
                                                            .reads_directly = true,
                                                            .has_children = has_children,
-                                                           .outcomes = 3});
+                                                           .outcome_count = 3});
       CHECK_FALSE(direct.admissible);
       CHECK_FALSE(direct.unbiased);
       CHECK(direct.reason == Reason::biased);
@@ -33,7 +32,7 @@ TEST_CASE("full hindsight asks for every step and needs no assumption") {
             "the reward reads it, so what else the reward reads tells only a part of its effect");
       const Verdict known = HindsightCredit{}.admissible({.assumption_1 = assumption_1,
                                                           .reads_directly = true,
-                                                          .known = true,
+                                                          .reward_is_known = true,
                                                           .has_children = has_children});
       CHECK(known.admissible);
       CHECK(known.unbiased);
@@ -50,7 +49,7 @@ TEST_CASE_TEMPLATE("full hindsight makes of evidence what HNCA makes of it", S, 
   const S signal = S(-2.5);
   const LocalView<S> view{1, 3, 1, 1, log_probs.data(), sampled.data(), evidence.data(), &signal};
   std::vector<S> by_credit(3, S(0.5)), by_hnca(3, S(0.5));
-  HindsightCredit{}.add_weights(view, WeightTable<S>{&view, by_credit.data()});
-  Hnca{}.add_weights(view, WeightTable<S>{&view, by_hnca.data()});
+  HindsightCredit{}.add_credit(view, CreditTable<S>{&view, by_credit.data()});
+  Hnca{}.add_credit(view, CreditTable<S>{&view, by_hnca.data()});
   CHECK(by_credit == by_hnca);
 }

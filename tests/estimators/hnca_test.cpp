@@ -10,6 +10,8 @@
 
 #include <doctest/doctest.h>
 
+#include <hindsight/core/numerics.hpp>
+
 using namespace hindsight;
 
 namespace {
@@ -20,14 +22,14 @@ template <class S>
 constexpr S infinity = std::numeric_limits<S>::infinity();
 
 template <class S>
-std::vector<S> weights_of(const std::vector<S>& log_probs, const std::vector<S>& evidence, S signal,
-                          int outcomes) {
+std::vector<S> credit_of(const std::vector<S>& log_probs, const std::vector<S>& evidence, S signal,
+                         int outcomes) {
   const auto units = static_cast<int>(log_probs.size()) / outcomes;
   const std::vector<Outcome> sampled(static_cast<std::size_t>(units), 0);
   const LocalView<S> view{units, outcomes, 1, 1, log_probs.data(), sampled.data(), evidence.data(), &signal};
-  std::vector<S> weights(log_probs.size(), S(0));
-  Hnca{}.add_weights(view, WeightTable<S>{&view, weights.data()});
-  return weights;
+  std::vector<S> credit(log_probs.size(), S(0));
+  Hnca{}.add_credit(view, CreditTable<S>{&view, credit.data()});
+  return credit;
 }
 
 /// Posterior minus prior by the book; the priors are those of the rounded log-probabilities, normalised once
@@ -57,12 +59,12 @@ void normalise(std::vector<S>& logits) {
 template <class S>
 void check_against_the_book(const std::vector<S>& log_probs, const std::vector<S>& evidence, S signal,
                             double relative, double absolute) {
-  const std::vector<S> weights = weights_of(log_probs, evidence, signal, static_cast<int>(log_probs.size()));
+  const std::vector<S> credit = credit_of(log_probs, evidence, signal, static_cast<int>(log_probs.size()));
   const std::vector<Long> expected = posterior_minus_prior(log_probs, evidence);
-  for (std::size_t k = 0; k < weights.size(); ++k) {
+  for (std::size_t k = 0; k < credit.size(); ++k) {
     const Long right = expected[k] * static_cast<Long>(signal);
-    INFO("outcome ", k, ": ", weights[k], " for ", static_cast<double>(right));
-    CHECK(std::abs(static_cast<Long>(weights[k]) - right) <= relative * std::abs(right) + absolute);
+    INFO("outcome ", k, ": ", credit[k], " for ", static_cast<double>(right));
+    CHECK(std::abs(static_cast<Long>(credit[k]) - right) <= relative * std::abs(right) + absolute);
   }
 }
 
@@ -70,7 +72,7 @@ void check_against_the_book(const std::vector<S>& log_probs, const std::vector<S
 
 // The error allowed is that of the log-probabilities and evidence themselves: eps·(size of the exponents), of
 // the prior.
-TEST_CASE_TEMPLATE("HNCA weights are posterior minus prior times signal", S, float, double) {
+TEST_CASE_TEMPLATE("HNCA's credit is posterior minus prior times signal", S, float, double) {
   const double epsilon = static_cast<double>(std::numeric_limits<S>::epsilon());
   std::mt19937_64 rng(5);
   for (const std::size_t outcomes : {2U, 3U, 4U, 5U})
@@ -89,7 +91,7 @@ TEST_CASE_TEMPLATE("HNCA weights are posterior minus prior times signal", S, flo
 
 // Evidence of size 1e-4 moves probabilities by about as much. The relative error stays at rounding level;
 // subtracting posterior and prior would leave 1e-3 of relative error in float.
-TEST_CASE_TEMPLATE("small evidence gives weights with all their digits", S, float, double) {
+TEST_CASE_TEMPLATE("small evidence gives credit with all its digits", S, float, double) {
   const double epsilon = static_cast<double>(std::numeric_limits<S>::epsilon());
   std::vector<S> log_probs = {S(0.3), S(-1.2)};
   normalise(log_probs);
@@ -98,13 +100,13 @@ TEST_CASE_TEMPLATE("small evidence gives weights with all their digits", S, floa
 }
 
 // THEORY §1: σ(25) - σ(20) = 2.05e-9, which is 0 when both are rounded to float first.
-TEST_CASE_TEMPLATE("a saturated unit keeps its tiny weight", S, float, double) {
+TEST_CASE_TEMPLATE("a saturated unit keeps its tiny credit", S, float, double) {
   const S logit = 20;
   const std::vector<S> log_probs = {-(logit + std::log1p(std::exp(-logit))), -std::log1p(std::exp(-logit))};
   for (const std::vector<S>& evidence : {std::vector<S>{S(0), S(5)}, std::vector<S>{S(-5), S(0)}}) {
-    const std::vector<S> weights = weights_of<S>(log_probs, evidence, S(1), 2);
-    CHECK(weights[1] == doctest::Approx(2.0472655e-9).epsilon(1e-5));
-    CHECK(weights[0] == doctest::Approx(-2.0472655e-9).epsilon(1e-5));
+    const std::vector<S> credit = credit_of<S>(log_probs, evidence, S(1), 2);
+    CHECK(credit[1] == doctest::Approx(2.0472655e-9).epsilon(1e-5));
+    CHECK(credit[0] == doctest::Approx(-2.0472655e-9).epsilon(1e-5));
   }
 }
 
@@ -118,44 +120,113 @@ TEST_CASE_TEMPLATE("evidence of 1e4 moves all probability", S, float, double) {
     check_against_the_book(log_probs, evidence, S(2), 0.0,
                            1e4 * static_cast<double>(std::numeric_limits<S>::epsilon()));
   // An outcome that was all but impossible, and the children could not have happened otherwise.
-  const std::vector<S> weights = weights_of<S>({S(-9e3), S(0)}, {S(1e4), S(0)}, S(1), 2);
-  CHECK(weights == std::vector<S>{S(1), S(-1)});
+  const std::vector<S> credit = credit_of<S>({S(-9e3), S(0)}, {S(1e4), S(0)}, S(1), 2);
+  CHECK(credit == std::vector<S>{S(1), S(-1)});
 }
 
 TEST_CASE_TEMPLATE("evidence of minus infinity takes away the whole prior", S, float, double) {
   std::vector<S> log_probs = {S(0), S(1), S(2)};
   normalise(log_probs);
   const auto probability = [&](std::size_t k) { return static_cast<double>(std::exp(log_probs[k])); };
-  const std::vector<S> weights = weights_of<S>(log_probs, {S(0), -infinity<S>, -infinity<S>}, S(1), 3);
-  CHECK(weights[0] == doctest::Approx(1 - probability(0)));
-  CHECK(weights[1] == doctest::Approx(-probability(1)));
-  CHECK(weights[2] == doctest::Approx(-probability(2)));
+  const std::vector<S> credit = credit_of<S>(log_probs, {S(0), -infinity<S>, -infinity<S>}, S(1), 3);
+  CHECK(credit[0] == doctest::Approx(1 - probability(0)));
+  CHECK(credit[1] == doctest::Approx(-probability(1)));
+  CHECK(credit[2] == doctest::Approx(-probability(2)));
   check_against_the_book<S>(log_probs, {S(0), -infinity<S>, S(0.5)}, S(1), 0.0, 1e-6);
   check_against_the_book<S>(log_probs, {S(0), S(-1e4), -infinity<S>}, S(1), 0.0, 1e-6);
 }
 
-TEST_CASE_TEMPLATE("an impossible outcome gets no weight whatever the evidence for it", S, float, double) {
+TEST_CASE_TEMPLATE("an impossible outcome gets no credit whatever the evidence for it", S, float, double) {
   for (const S evidence : {S(0), S(3), S(1e4), S(-1e4), -infinity<S>}) {
     std::vector<S> log_probs = {S(0.5), -infinity<S>, S(-0.5)};
     normalise(log_probs);
-    const std::vector<S> weights = weights_of<S>(log_probs, {S(0), evidence, S(0.25)}, S(1), 3);
-    CHECK(weights[1] == S(0));
-    const std::vector<S> without = weights_of<S>({log_probs[0], log_probs[2]}, {S(0), S(0.25)}, S(1), 2);
-    CHECK(weights[0] == doctest::Approx(static_cast<double>(without[0])));
-    CHECK(weights[2] == doctest::Approx(static_cast<double>(without[1])));
+    const std::vector<S> credit = credit_of<S>(log_probs, {S(0), evidence, S(0.25)}, S(1), 3);
+    CHECK(credit[1] == S(0));
+    const std::vector<S> without = credit_of<S>({log_probs[0], log_probs[2]}, {S(0), S(0.25)}, S(1), 2);
+    CHECK(credit[0] == doctest::Approx(static_cast<double>(without[0])));
+    CHECK(credit[2] == doctest::Approx(static_cast<double>(without[1])));
   }
-  CHECK(weights_of<S>({S(0), -infinity<S>}, {S(0), S(7)}, S(1), 2) == std::vector<S>{S(0), S(0)});
+  CHECK(credit_of<S>({S(0), -infinity<S>}, {S(0), S(7)}, S(1), 2) == std::vector<S>{S(0), S(0)});
 }
 
-TEST_CASE_TEMPLATE("no evidence means no weight", S, float, double) {
+// What a node makes of credit at its logits: w_k - π_k·Σw, against Σ_j (π_j·τ_k·f_k - π_k·τ_j·f_j) in long
+// double, whose terms are π_j·π_k·(L_k·f_k - L_j·f_j)/Z. Signals differ by as little as the evidence moves;
+// the one favoured has the larger, so that the terms of two outcomes cannot cancel. Relative to the largest
+// of the gradients.
+TEST_CASE_TEMPLATE("where a known reward reads the unit, weak edges give gradients with all their digits", S,
+                   float, double) {
+  const double epsilon = static_cast<double>(std::numeric_limits<S>::epsilon());
+  std::mt19937_64 rng(9);
+  std::uniform_real_distribution<double> uniform(0.2, 1);
+  for (const int outcomes : {2, 3, 5})
+    for (const double weight : {1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0})
+      for (const double spread : {0.1, 1.0, 6.0})
+        for (const double base : {1.0, -3.0, 0.0})
+          for (int trial = 0; trial < 20; ++trial) {
+            const auto count = static_cast<std::size_t>(outcomes);
+            std::vector<S> log_probs(count), evidence(count), signals(count);
+            for (std::size_t k = 0; k < count; ++k) {
+              const double lead =
+                  (trial % 2 == 0 ? 1.0 : -1.0) * static_cast<double>(k) * weight * uniform(rng);
+              log_probs[k] = static_cast<S>(spread * uniform(rng) * (k % 2 == 0 ? 1 : -1));
+              evidence[k] = static_cast<S>(lead);
+              signals[k] = static_cast<S>(base + (base < 0 ? -1 : 1) * lead / 3);
+            }
+            normalise(log_probs);
+            const Outcome sampled = 0;
+            const LocalView<S> view{.units = 1,
+                                    .outcome_count = outcomes,
+                                    .samples = 1,
+                                    .stride = 1,
+                                    .log_probs = log_probs.data(),
+                                    .sampled = &sampled,
+                                    .evidence = evidence.data(),
+                                    .signal = signals.data(),
+                                    .candidate_signals = signals.data(),
+                                    .candidate_stride = 1};
+            std::vector<S> credit(count, S(0));
+            Hnca{}.add_credit(view, CreditTable<S>{&view, credit.data()});
+            const S sum = std::accumulate(credit.begin(), credit.end(), S(0));
+
+            std::vector<Long> prior, known, reward;
+            Long normaliser = 0;
+            for (std::size_t k = 0; k < count; ++k) {
+              prior.push_back(std::exp(static_cast<Long>(log_probs[k])));
+              known.push_back(static_cast<Long>(evidence[k]));
+              reward.push_back(static_cast<Long>(signals[k]));
+              normaliser += prior[k] * std::exp(known[k]);
+            }
+            // L_k·f_k - L_j·f_j: a long double has too few digits more than a double to subtract these.
+            const auto action_gap = [&](std::size_t k, std::size_t j) {
+              return std::exp(known[j]) * std::expm1(known[k] - known[j]) * reward[j] +
+                     std::exp(known[k]) * (reward[k] - reward[j]);
+            };
+            Long worst = 0, largest = 0;
+            for (std::size_t k = 0; k < count; ++k) {
+              Long expected = 0;
+              for (std::size_t j = 0; j < count; ++j)
+                expected += prior[j] * prior[k] * action_gap(k, j) / normaliser;
+              const S gradient = softmax_gradient(credit[k], log_probs[k], sum);
+              worst = std::max(worst, std::abs(static_cast<Long>(gradient) - expected));
+              largest = std::max(largest, std::abs(expected));
+            }
+            CAPTURE(outcomes);
+            CAPTURE(weight);
+            CAPTURE(spread);
+            CAPTURE(base);
+            CHECK(static_cast<double>(worst) <= 20 * epsilon * static_cast<double>(largest));
+          }
+}
+
+TEST_CASE_TEMPLATE("no evidence means no credit", S, float, double) {
   std::vector<S> log_probs = {S(0), S(1), S(2)};
   normalise(log_probs);
-  CHECK(weights_of<S>(log_probs, {S(0), S(0), S(0)}, S(3), 3) == std::vector<S>{S(0), S(0), S(0)});
+  CHECK(credit_of<S>(log_probs, {S(0), S(0), S(0)}, S(3), 3) == std::vector<S>{S(0), S(0), S(0)});
 }
 
 TEST_CASE_TEMPLATE("a sample without signal is skipped", S, float, double) {
   const S nan = std::numeric_limits<S>::quiet_NaN();
-  CHECK(weights_of<S>({nan, nan}, {nan, nan}, S(0), 2) == std::vector<S>{S(0), S(0)});
+  CHECK(credit_of<S>({nan, nan}, {nan, nan}, S(0), 2) == std::vector<S>{S(0), S(0)});
 }
 
 TEST_CASE_TEMPLATE("HNCA adds to what is there and keeps units and samples apart", S, float, double) {
@@ -167,14 +238,14 @@ TEST_CASE_TEMPLATE("HNCA adds to what is there and keeps units and samples apart
                        signal = {S(1), S(-2), gap};
   const std::vector<Outcome> sampled(6, 0);
   const LocalView<S> view{2, 2, 2, 3, log_probs.data(), sampled.data(), evidence.data(), signal.data()};
-  std::vector<S> weights(12, S(10));
+  std::vector<S> credit(12, S(10));
   for (int call = 0; call < 2; ++call)
-    AnyEstimator(Hnca{}).add_weights(view, WeightTable<S>{&view, weights.data()});
+    AnyEstimator(Hnca{}).add_credit(view, CreditTable<S>{&view, credit.data()});
   const double first = 2 * (1 / (1 + std::exp(-2.0)) - 0.5),
                second = 2 * -2 * (1 / (1 + std::exp(3.0)) - 0.5);
   const std::vector<double> expected = {10 - first, 10,          10, 10 + first, 10,          10,
                                         10,         10 - second, 10, 10,         10 + second, 10};
-  for (std::size_t i = 0; i < 12; ++i) CHECK(weights[i] == doctest::Approx(expected[i]));
+  for (std::size_t i = 0; i < 12; ++i) CHECK(credit[i] == doctest::Approx(expected[i]));
 }
 
 TEST_CASE("HNCA is refused as biased where the reward reads the node") {
@@ -184,7 +255,7 @@ TEST_CASE("HNCA is refused as biased where the reward reads the node") {
         const Verdict verdict = Hnca{assumption}.admissible({.assumption_1 = assumption_1,
                                                              .reads_directly = true,
                                                              .has_children = has_children,
-                                                             .outcomes = 3});
+                                                             .outcome_count = 3});
         CHECK_FALSE(verdict.admissible);
         CHECK_FALSE(verdict.unbiased);
         CHECK(verdict.reason == Reason::biased);
@@ -201,19 +272,20 @@ TEST_CASE("HNCA is refused as policy where Assumption 1 is violated unless it is
   for (const bool has_children : {false, true})
     for (const int outcomes : {2, 5}) {
       const Verdict enforced =
-          Hnca{}.admissible({.assumption_1 = false, .has_children = has_children, .outcomes = outcomes});
+          Hnca{}.admissible({.assumption_1 = false, .has_children = has_children, .outcome_count = outcomes});
       CHECK_FALSE(enforced.admissible);
       CHECK(enforced.unbiased);
       CHECK(enforced.reason == Reason::policy);
       CHECK(enforced.why == "Assumption 1 is violated");
       REQUIRE(enforced.alternatives.size() == 2);
       CHECK(enforced.alternatives[0].expression == "Hnca{.assumption = Assumption::relaxed}");
-      CHECK(enforced.alternatives[0].remark == "unbiased on any DAG, and never more variance than REINFORCE");
+      CHECK(enforced.alternatives[0].remark ==
+            "unbiased on any DAG; for one reward, never more variance than REINFORCE");
       CHECK(enforced.alternatives[1].expression == "Reinforce{}");
       CHECK(enforced.alternatives[1].remark == "unbiased everywhere, more variance");
 
       const Verdict relaxed = Hnca{Assumption::relaxed}.admissible(
-          {.assumption_1 = false, .has_children = has_children, .outcomes = outcomes});
+          {.assumption_1 = false, .has_children = has_children, .outcome_count = outcomes});
       CHECK(relaxed.admissible);
       CHECK(relaxed.unbiased);
       CHECK(relaxed.reason == Reason::none);
@@ -252,29 +324,30 @@ TEST_CASE("HNCA needs as many steps of messages as it has and its name says what
 TEST_CASE("HNCA over several steps has the verdicts of one, and offers itself relaxed") {
   for (const int steps : {1, 2, 7}) {
     CHECK(Hnca{.steps = steps}
-              .admissible({.assumption_1 = true, .reads_directly = true, .has_children = true, .outcomes = 2})
+              .admissible(
+                  {.assumption_1 = true, .reads_directly = true, .has_children = true, .outcome_count = 2})
               .reason == Reason::biased);
-    CHECK(
-        Hnca{.steps = steps}
-            .admissible({.assumption_1 = true, .reads_directly = false, .has_children = true, .outcomes = 2})
-            .admissible);
+    CHECK(Hnca{.steps = steps}
+              .admissible(
+                  {.assumption_1 = true, .reads_directly = false, .has_children = true, .outcome_count = 2})
+              .admissible);
     const Verdict refused = Hnca{.steps = steps}.admissible(
-        {.assumption_1 = false, .reads_directly = false, .has_children = true, .outcomes = 2});
+        {.assumption_1 = false, .reads_directly = false, .has_children = true, .outcome_count = 2});
     CHECK(refused.reason == Reason::policy);
     CHECK(refused.alternatives[0].expression ==
           (steps == 1 ? "Hnca{.assumption = Assumption::relaxed}"
                       : "Hnca{.assumption = Assumption::relaxed, .steps = " + std::to_string(steps) + "}"));
-    CHECK(
-        Hnca{.assumption = Assumption::relaxed, .steps = steps}
-            .admissible({.assumption_1 = false, .reads_directly = false, .has_children = true, .outcomes = 2})
-            .admissible);
+    CHECK(Hnca{.assumption = Assumption::relaxed, .steps = steps}
+              .admissible(
+                  {.assumption_1 = false, .reads_directly = false, .has_children = true, .outcome_count = 2})
+              .admissible);
   }
 }
 
 TEST_CASE("HNCA over no step has no meaning") {
   for (const int steps : {0, -1}) {
     const Verdict verdict = Hnca{.steps = steps}.admissible(
-        {.assumption_1 = true, .reads_directly = false, .has_children = true, .outcomes = 2});
+        {.assumption_1 = true, .reads_directly = false, .has_children = true, .outcome_count = 2});
     CHECK_FALSE(verdict.admissible);
     CHECK(verdict.reason == Reason::undefined);
     CHECK(verdict.why ==

@@ -18,8 +18,8 @@ struct Nameless {
   Verdict admissible(const Facts&) const { return {.unbiased = false, .why = "nobody knows"}; }
   const char* name() const { return "nameless"; }
   template <class S>
-  void add_weights(const LocalView<S>& view, const WeightTable<S>& weights) const {
-    weights(0, 0, 0) += view.signal[0];
+  void add_credit(const LocalView<S>& view, const CreditTable<S>& credit) const {
+    credit(0, 0, 0) += view.signal[0];
   }
 };
 
@@ -36,11 +36,11 @@ struct FloatOnly {
   Needs needs() const { return {}; }
   Verdict admissible(const Facts&) const { return {}; }
   std::string name() const { return ""; }
-  void add_weights(const LocalView<float>&, const WeightTable<float>&) const {}
+  void add_credit(const LocalView<float>&, const CreditTable<float>&) const {}
 };
 struct NotConst : FloatOnly {
   template <class S>
-  void add_weights(const LocalView<S>&, const WeightTable<S>&) {}
+  void add_credit(const LocalView<S>&, const CreditTable<S>&) {}
 };
 struct NotCopied : Nameless {
   NotCopied() = default;
@@ -66,29 +66,29 @@ TEST_CASE_TEMPLATE("REINFORCE gives the whole signal to the sampled outcome", S,
   const std::vector<Outcome> sampled = {2, 0, 1, 0, /* unit 1 */ 1, 1, 2, 0};
   const std::vector<S> signal = {S(0.5), S(-2), S(0), S(99)}, unread(24, S(-1));
   const LocalView<S> view{.units = 2,
-                          .outcomes = 3,
+                          .outcome_count = 3,
                           .samples = 3,
                           .stride = stride,
                           .log_probs = unread.data(),
                           .sampled = sampled.data(),
                           .evidence = unread.data(),
                           .signal = signal.data()};
-  std::vector<S> weights(24, S(1));
-  Reinforce{}.add_weights(view, WeightTable<S>{&view, weights.data()});
+  std::vector<S> credit(24, S(1));
+  Reinforce{}.add_credit(view, CreditTable<S>{&view, credit.data()});
   const std::vector<S> expected = {1, -1, 1, 1, 1,      1,  1, 1, S(1.5), 1, 1, 1,   // unit 0
                                    1, 1,  1, 1, S(1.5), -1, 1, 1, 1,      1, 1, 1};  // unit 1
-  CHECK(weights == expected);
+  CHECK(credit == expected);
 }
 
-TEST_CASE_TEMPLATE("weights of several rewards add up", S, float, double) {
+TEST_CASE_TEMPLATE("credit of several rewards adds up", S, float, double) {
   const std::vector<Outcome> sampled = {1};
   const S signals[] = {S(0.5), S(0.25)}, log_probs[] = {S(-1), S(-1)}, evidence[] = {S(0), S(0)};
-  std::vector<S> weights(2, S(0));
+  std::vector<S> credit(2, S(0));
   for (const S& signal : signals) {
     const LocalView<S> view{1, 2, 1, 1, log_probs, sampled.data(), evidence, &signal};
-    AnyEstimator(Reinforce{}).add_weights(view, WeightTable<S>{&view, weights.data()});
+    AnyEstimator(Reinforce{}).add_credit(view, CreditTable<S>{&view, credit.data()});
   }
-  CHECK(weights == std::vector<S>{S(0), S(0.75)});
+  CHECK(credit == std::vector<S>{S(0), S(0.75)});
 }
 
 TEST_CASE("a view finds rows by unit and outcome") {
@@ -115,7 +115,7 @@ TEST_CASE("REINFORCE is admissible and unbiased whatever is true of the node") {
           const Verdict verdict = Reinforce{}.admissible({.assumption_1 = assumption_1,
                                                           .reads_directly = reads_directly,
                                                           .has_children = has_children,
-                                                          .outcomes = outcomes});
+                                                          .outcome_count = outcomes});
           CHECK(verdict.admissible);
           CHECK(verdict.unbiased);
           CHECK(verdict.reason == Reason::none);

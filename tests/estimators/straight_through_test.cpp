@@ -20,26 +20,26 @@ struct Case {
   Encoding encoding;
   std::vector<double> log_probs, slopes;
 
-  std::vector<double> weights(Surrogate through) const {
+  std::vector<double> credit(Surrogate through) const {
     const std::vector<S> own_log_probs(log_probs.begin(), log_probs.end()),
         own_slopes(slopes.begin(), slopes.end());
     const Outcome sampled = 0;
     const LocalView<S> view{.units = 1,
-                            .outcomes = encoding.outcomes,
+                            .outcome_count = encoding.outcome_count,
                             .samples = 1,
                             .stride = 1,
                             .log_probs = own_log_probs.data(),
                             .sampled = &sampled,
                             .slopes = own_slopes.data(),
                             .encoding = &encoding};
-    std::vector<S> weights(own_log_probs.size(), S(0));
-    StraightThrough{through}.add_weights(view, WeightTable<S>{&view, weights.data()});
-    return {weights.begin(), weights.end()};
+    std::vector<S> credit(own_log_probs.size(), S(0));
+    StraightThrough{through}.add_credit(view, CreditTable<S>{&view, credit.data()});
+    return {credit.begin(), credit.end()};
   }
 
-  /// What the weights are at softmax logits: w - π·Σw.
+  /// What the credit is at softmax logits: w - π·Σw.
   std::vector<double> deltas(Surrogate through) const {
-    std::vector<double> at_logits = weights(through);
+    std::vector<double> at_logits = credit(through);
     double total = 0;
     for (const double weight : at_logits) total += weight;
     for (std::size_t k = 0; k < at_logits.size(); ++k) at_logits[k] -= std::exp(log_probs[k]) * total;
@@ -70,9 +70,9 @@ TEST_CASE_TEMPLATE("a Bernoulli unit takes a·p(1-p)·g through its probabilitie
       const double gap = high - low;
       const double through = gap * p * (1 - p) * 1.5, identity = gap / 2 * 1.5;
       check_close<S>(unit.deltas(Surrogate::probabilities), {-through, through});
-      check_close<S>(unit.weights(Surrogate::identity), {-identity, identity});
+      check_close<S>(unit.credit(Surrogate::identity), {-identity, identity});
       // |log 0.7/0.3| = 0.85
-      check_close<S>(unit.weights(Surrogate::clipped), {-identity, identity});
+      check_close<S>(unit.credit(Surrogate::clipped), {-identity, identity});
     }
 }
 
@@ -81,11 +81,10 @@ TEST_CASE_TEMPLATE("a clipped Bernoulli unit does not move where its logit is be
     return Case<S>{
         scalar_encoding({-1, 1}), {-std::log1p(std::exp(logit)), -std::log1p(std::exp(-logit))}, {2}};
   };
-  for (const double logit : {-0.99, 0.0, 0.99})
-    check_close<S>(at(logit).weights(Surrogate::clipped), {-2, 2});
+  for (const double logit : {-0.99, 0.0, 0.99}) check_close<S>(at(logit).credit(Surrogate::clipped), {-2, 2});
   for (const double logit : {-20.0, -1.01, 1.01, 3.0}) {
-    CHECK(at(logit).weights(Surrogate::clipped) == std::vector<double>{0, 0});
-    check_close<S>(at(logit).weights(Surrogate::identity), {-2, 2});
+    CHECK(at(logit).credit(Surrogate::clipped) == std::vector<double>{0, 0});
+    check_close<S>(at(logit).credit(Surrogate::identity), {-2, 2});
   }
 }
 
@@ -97,7 +96,7 @@ TEST_CASE_TEMPLATE(
   const double mean = p[0] * g[0] + p[1] * g[1] + p[2] * g[2];
   check_close<S>(one_hot.deltas(Surrogate::probabilities),
                  {p[0] * (g[0] - mean), p[1] * (g[1] - mean), p[2] * (g[2] - mean)});
-  check_close<S>(one_hot.weights(Surrogate::identity), {1.25, -1.75, 0.5});
+  check_close<S>(one_hot.credit(Surrogate::identity), {1.25, -1.75, 0.5});
 
   // One number per outcome, and two.
   const std::vector<double> x{-0.5, 0.25, 2};
@@ -107,7 +106,7 @@ TEST_CASE_TEMPLATE(
   for (const Case<S>& unit : {scalar, wide}) {
     check_close<S>(unit.deltas(Surrogate::probabilities),
                    {3 * p[0] * (x[0] - middle), 3 * p[1] * (x[1] - middle), 3 * p[2] * (x[2] - middle)});
-    check_close<S>(unit.weights(Surrogate::identity),
+    check_close<S>(unit.credit(Surrogate::identity),
                    {3 * (x[0] - third), 3 * (x[1] - third), 3 * (x[2] - third)});
   }
 }
@@ -117,7 +116,7 @@ TEST_CASE_TEMPLATE("clipped logits are measured against the mean of the others a
   const std::vector<double> g{1.0, -2.0, 0.25, 5.0};
   // Equally likely outcomes have logits of 0, however many they are.
   const Case<S> uniform{one_hot_encoding(4), logs({0.25, 0.25, 0.25, 0.25}), g};
-  CHECK(uniform.weights(Surrogate::clipped) == uniform.weights(Surrogate::identity));
+  CHECK(uniform.credit(Surrogate::clipped) == uniform.credit(Surrogate::identity));
   // Logits 0, 0.3, 0.6 and 6 before centring: less the mean of the others -2.3, -1.9, -1.5 and 5.7; of 0,
   // 0.3, 0.6 and 1.5 they are -0.8, -0.4, 0 and 1.2.
   const auto from = [&](std::vector<double> logits) {
@@ -126,38 +125,38 @@ TEST_CASE_TEMPLATE("clipped logits are measured against the mean of the others a
     for (double& logit : logits) logit -= std::log(total);
     return Case<S>{one_hot_encoding(4), logits, g};
   };
-  CHECK(from({0, 0.3, 0.6, 6}).weights(Surrogate::clipped) == std::vector<double>{0, 0, 0, 0});
+  CHECK(from({0, 0.3, 0.6, 6}).credit(Surrogate::clipped) == std::vector<double>{0, 0, 0, 0});
   const double mean = (1.0 - 2.0 + 0.25) / 3;
-  check_close<S>(from({0, 0.3, 0.6, 1.5}).weights(Surrogate::clipped), {1 - mean, -2 - mean, 0.25 - mean, 0});
+  check_close<S>(from({0, 0.3, 0.6, 1.5}).credit(Surrogate::clipped), {1 - mean, -2 - mean, 0.25 - mean, 0});
 }
 
-TEST_CASE_TEMPLATE("what cannot occur gets no weight and takes no part", S, float, double) {
+TEST_CASE_TEMPLATE("what cannot occur gets no credit and takes no part", S, float, double) {
   const double never = -std::numeric_limits<double>::infinity();
   const Case<S> unit{one_hot_encoding(3), {std::log(0.5), never, std::log(0.5)}, {4, 1e6, 2}};
-  check_close<S>(unit.weights(Surrogate::identity), {1, 0, -1});
-  check_close<S>(unit.weights(Surrogate::clipped), {1, 0, -1});
+  check_close<S>(unit.credit(Surrogate::identity), {1, 0, -1});
+  check_close<S>(unit.credit(Surrogate::clipped), {1, 0, -1});
   check_close<S>(unit.deltas(Surrogate::probabilities), {0.5, 0, -0.5});
   for (const Surrogate through : {Surrogate::probabilities, Surrogate::identity, Surrogate::clipped}) {
     const Case<S> sure{one_hot_encoding(3), {never, 0, never}, {4, 1, 2}},
         binary{scalar_encoding({-1, 1}), {never, 0}, {4}};
-    CHECK(sure.weights(through) == std::vector<double>{0, 0, 0});
-    for (const double weight : binary.weights(through)) CHECK(weight == 0);
+    CHECK(sure.credit(through) == std::vector<double>{0, 0, 0});
+    for (const double credit : binary.credit(through)) CHECK(credit == 0);
   }
 }
 
-TEST_CASE("next to certainty a weight through probabilities keeps its precision in float") {
+TEST_CASE("next to certainty credit through probabilities keeps its precision in float") {
   // Common parts of the features must not eat the small probabilities: 1e-9 is far below eps.
   const std::vector<double> log_probs{std::log(1e-9), std::log1p(-3e-9), std::log(2e-9)};
   const Case<float> one_hot{one_hot_encoding(3), log_probs, {1000, 1001, 1003}};
-  const std::vector<double> weights = one_hot.weights(Surrogate::probabilities);
-  CHECK(weights[0] == doctest::Approx(-1e-9).epsilon(1e-5));
-  CHECK(weights[1] == 0);
-  CHECK(weights[2] == doctest::Approx(4e-9).epsilon(1e-5));
+  const std::vector<double> credit = one_hot.credit(Surrogate::probabilities);
+  CHECK(credit[0] == doctest::Approx(-1e-9).epsilon(1e-5));
+  CHECK(credit[1] == 0);
+  CHECK(credit[2] == doctest::Approx(4e-9).epsilon(1e-5));
   const Case<float> binary{scalar_encoding({-1, 1}), {-30, 0}, {1}};
-  CHECK(binary.weights(Surrogate::probabilities)[1] == doctest::Approx(2 * std::exp(-30)).epsilon(1e-5));
+  CHECK(binary.credit(Surrogate::probabilities)[1] == doctest::Approx(2 * std::exp(-30)).epsilon(1e-5));
 }
 
-TEST_CASE_TEMPLATE("weights add to what is there, unit by unit, and leave the padding alone", S, float,
+TEST_CASE_TEMPLATE("credit adds to what is there, unit by unit, and leaves the padding alone", S, float,
                    double) {
   const std::size_t stride = 4;
   const Encoding encoding = scalar_encoding({-1, 1});
@@ -165,7 +164,7 @@ TEST_CASE_TEMPLATE("weights add to what is there, unit by unit, and leave the pa
   const std::vector<S> slopes{1, 2, 3, 99, /* unit 1 */ 4, 5, 6, 99};
   const std::vector<Outcome> sampled(2 * stride, 0);
   const LocalView<S> view{.units = 2,
-                          .outcomes = 2,
+                          .outcome_count = 2,
                           .samples = 3,
                           .stride = stride,
                           .log_probs = log_probs.data(),
@@ -173,9 +172,9 @@ TEST_CASE_TEMPLATE("weights add to what is there, unit by unit, and leave the pa
                           .slopes = slopes.data(),
                           .encoding = &encoding};
   CHECK(view.slope(1, 0, 2) == 6);
-  std::vector<S> weights(16, S(10));
-  StraightThrough{Surrogate::identity}.add_weights(view, WeightTable<S>{&view, weights.data()});
-  CHECK(weights == std::vector<S>{9, 8, 7, 10, 11, 12, 13, 10, 6, 5, 4, 10, 14, 15, 16, 10});
+  std::vector<S> credit(16, S(10));
+  StraightThrough{Surrogate::identity}.add_credit(view, CreditTable<S>{&view, credit.data()});
+  CHECK(credit == std::vector<S>{9, 8, 7, 10, 11, 12, 13, 10, 6, 5, 4, 10, 14, 15, 16, 10});
 }
 
 TEST_CASE("straight-through is admissible where slopes come back, and never unbiased") {

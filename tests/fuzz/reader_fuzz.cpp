@@ -8,6 +8,8 @@
 
 #include <hindsight/hindsight.hpp>
 
+#include "structured_mutator.hpp"
+
 using namespace hindsight;
 
 namespace {
@@ -23,6 +25,11 @@ void demand(bool truth, const char* what) {
 
 }  // namespace
 
+extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* bytes, std::size_t size, std::size_t most,
+                                               unsigned seed) {
+  return fuzz::mutate_graph_file(bytes, size, most, seed);
+}
+
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
   static const Catalogue catalogue = standard_catalogue();
   const std::string_view text(reinterpret_cast<const char*>(bytes), size);
@@ -36,6 +43,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
   } catch (const Error& refusal) {
     demand(!refusal.report().diagnostics.empty() && !refusal.report().diagnostics.front().place.empty(),
            "a refusal without a line");
+    for (const char c : std::string_view(refusal.what()))
+      demand(c == '\n' || static_cast<unsigned char>(c) >= 0x20, "a refusal that a terminal obeys");
   }
   return 0;
 }

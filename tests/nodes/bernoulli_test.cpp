@@ -39,7 +39,7 @@ TEST_CASE("a Bernoulli population has weights per edge and then a bias per unit"
   const FourParents parents;
   const Shape shape = Bernoulli{.units = 3}.shape(parents.all);
   CHECK(shape.units == 3);
-  CHECK(shape.outcomes() == 2);
+  CHECK(shape.outcome_count() == 2);
   CHECK(shape.logits == 1);
   CHECK(shape.encoding == scalar_encoding({-1, 1}));
   CHECK(blocks_of(shape) == "weights/x 3x3 weights/y 3x2 weights/k 3x8 weights/s 4x1 bias 3x1 ");

@@ -25,7 +25,7 @@ const std::vector<ParentShape> three_parents = {
 TEST_CASE("a Categorical population has a row of weights per unit and class") {
   const Shape shape = Categorical{.classes = 5, .units = 2}.shape(three_parents);
   CHECK(shape.units == 2);
-  CHECK(shape.outcomes() == 5);
+  CHECK(shape.outcome_count() == 5);
   CHECK(shape.logits == 5);
   CHECK(shape.encoding.is_one_hot());
   CHECK(shape.encoding.width == 5);

@@ -9,74 +9,14 @@
 
 #include <hindsight/hindsight.hpp>
 
+#include "support/custom_nodes.hpp"
+#include "support/faulty_node.hpp"
 #include "support/finite_differences.hpp"
 
 using namespace hindsight;
 using namespace hindsight::testing;
 
 namespace {
-
-/// Silent unless some parent that is on gets through: parent i does with probability σ(θ_i), each on its own.
-struct NoisyOr {
-  Shape shape(std::span<const ParentShape> parents) const {
-    std::size_t units = 0;
-    for (const ParentShape& parent : parents) units += static_cast<std::size_t>(parent.units);
-    return {.encoding = scalar_encoding({0, 1}), .parameters = {{"strengths", units}}};
-  }
-  template <class S>
-  void log_probs(std::span<const S> theta, const Reading<S>& reading, std::span<S> out) const {
-    out[0] = 0;
-    for (std::size_t i = 0; i < theta.size(); ++i)
-      if (reading.outcomes[i] == 1) out[0] -= softplus(theta[i]);
-    out[1] = std::log(-std::expm1(out[0]));
-  }
-  template <class S>
-  void accumulate(std::span<const S> theta, const Reading<S>& reading, std::span<const S> weights,
-                  std::span<S> out) const {
-    S log_prob[2];
-    log_probs(theta, reading, std::span<S>(log_prob));
-    for (std::size_t i = 0; i < theta.size(); ++i)
-      if (reading.outcomes[i] == 1)
-        out[i] += sigmoid(theta[i]) * (weights[1] * std::exp(log_prob[0] - log_prob[1]) - weights[0]);
-  }
-};
-
-/// Three outcomes by a row of logits that the sum of its parents' outcomes selects; children see two numbers.
-struct Tally {
-  int most = 0;  ///< the largest sum
-
-  static constexpr std::string_view kind = "Tally";
-
-  Shape shape(std::span<const ParentShape>) const {
-    return {.encoding = Encoding{3, 2, {1, 0, -0.5, 2, 0, -1}},
-            .parameters = {{"logits", static_cast<std::size_t>(most) + 1, 3}}};
-  }
-  static std::size_t first(std::span<const Outcome> outcomes) {
-    std::size_t sum = 0;
-    for (const Outcome outcome : outcomes) sum += static_cast<std::size_t>(outcome);
-    return 3 * sum;
-  }
-  template <class S>
-  void log_probs(std::span<const S> theta, const Reading<S>& reading, std::span<S> out) const {
-    for (std::size_t k = 0; k < 3; ++k) out[k] = theta[first(reading.outcomes) + k];
-    log_softmax(out.data(), 3);
-  }
-  template <class S>
-  void accumulate(std::span<const S> theta, const Reading<S>& reading, std::span<const S> weights,
-                  std::span<S> out) const {
-    S log_prob[3];
-    log_probs(theta, reading, std::span<S>(log_prob));
-    for (std::size_t k = 0; k < 3; ++k)
-      out[first(reading.outcomes) + k] +=
-          softmax_gradient(weights[k], log_prob[k], weights[0] + weights[1] + weights[2]);
-  }
-  void initialise(const Initialisation& start, std::span<double> theta) const {
-    for (std::size_t i = 0; i < theta.size(); ++i) theta[i] = 4 * start.uniform(0, i) - 2;
-  }
-};
-
-static_assert(Node<NoisyOr>);
-static_assert(Node<Tally>);
 
 struct NoShape : NoisyOr {
   void shape(std::span<const ParentShape>) const {}
@@ -111,61 +51,6 @@ static_assert(!Node<NotConst>);
 static_assert(!Node<NotCopied>);
 static_assert(!Node<Reinforce>);
 static_assert(!std::is_constructible_v<AnyNode, NoShape>);
-
-/// Two outcomes, one parameter, and whatever the test puts in place of its functions.
-struct Faulty {
-  using Function = void (*)();
-  Function in_shape = [] {}, in_log_probs = [] {}, in_accumulate = [] {}, in_initialise = [] {};
-  double log_prob_0 = std::log(0.5), log_prob_1 = std::log(0.5);
-  int units = 1;
-  Encoding encoding = scalar_encoding({-1, 1});
-
-  Shape shape(std::span<const ParentShape>) const {
-    in_shape();
-    return {.units = units, .encoding = encoding, .parameters = {{"nothing", 1}}};
-  }
-  template <class S>
-  void log_probs(std::span<const S>, const Reading<S>&, std::span<S> out) const {
-    in_log_probs();
-    for (std::size_t i = 0; i < out.size(); ++i)
-      out[i] = static_cast<S>(i == out.size() - 2   ? log_prob_0
-                              : i == out.size() - 1 ? log_prob_1
-                                                    : std::log(0.5));
-  }
-  template <class S>
-  void accumulate(std::span<const S>, const Reading<S>&, std::span<const S>, std::span<S>) const {
-    in_accumulate();
-  }
-  void initialise(const Initialisation&, std::span<double>) const { in_initialise(); }
-};
-
-void boom() { throw std::runtime_error("boom"); }
-void number() { throw 7; }
-void out_of_memory() { throw std::bad_alloc(); }
-
-void refusal() { refuse({.code = "mine", .message = "no", .help = {"yes"}}); }
-
-std::string threw(const std::string& function, const std::string& what) {
-  return "error[node-threw]: node 'bad': its " + function + " threw: " + what +
-         "\n  help: let it answer whatever it is asked; to refuse with a reason of its own, let it throw "
-         "Error";
-}
-
-const std::string not_standard = "something that is no std::exception";
-const std::string refused = "error[mine]: node 'bad': no\n  help: yes";
-
-/// Adds, compiles, goes forward and back.
-template <class S>
-void run_alone(const Faulty& node) {
-  Graph graph;
-  const NodeId bad = graph.add("bad", node, {});
-  const RewardId r = graph.reward("r", {bad});
-  const auto model = compile<S>(graph);
-  auto run = model.workspace(2);
-  model.forward(run, {});
-  const std::vector<S> rewards = {S(1), S(2)};
-  model.backward(run, {{r, rewards}});
-}
 
 }  // namespace
 
@@ -263,22 +148,24 @@ TEST_CASE("what a node's shape throws is told with the node's name") {
 }
 
 TEST_CASE_TEMPLATE("what log_probs and accumulate throw is told with the node's name", S, float, double) {
-  CHECK_THROWS_WITH_AS(run_alone<S>({.in_log_probs = boom}), threw("log_probs", "boom").c_str(), Error);
-  CHECK_THROWS_WITH_AS(run_alone<S>({.in_log_probs = number}), threw("log_probs", not_standard).c_str(),
+  CHECK_THROWS_WITH_AS(run_alone<S>(Faulty{.in_log_probs = boom}), threw("log_probs", "boom").c_str(), Error);
+  CHECK_THROWS_WITH_AS(run_alone<S>(Faulty{.in_log_probs = number}), threw("log_probs", not_standard).c_str(),
                        Error);
-  CHECK_THROWS_WITH_AS(run_alone<S>({.in_log_probs = refusal}), refused.c_str(), Error);
-  CHECK_THROWS_AS(run_alone<S>({.in_log_probs = out_of_memory}), std::bad_alloc);
-  CHECK_THROWS_WITH_AS(run_alone<S>({.in_accumulate = boom}), threw("accumulate", "boom").c_str(), Error);
-  CHECK_THROWS_WITH_AS(run_alone<S>({.in_accumulate = number}), threw("accumulate", not_standard).c_str(),
+  CHECK_THROWS_WITH_AS(run_alone<S>(Faulty{.in_log_probs = refusal}), refused.c_str(), Error);
+  CHECK_THROWS_AS(run_alone<S>(Faulty{.in_log_probs = out_of_memory}), std::bad_alloc);
+  CHECK_THROWS_WITH_AS(run_alone<S>(Faulty{.in_accumulate = boom}), threw("accumulate", "boom").c_str(),
                        Error);
-  CHECK_NOTHROW(run_alone<S>({}));
+  CHECK_THROWS_WITH_AS(run_alone<S>(Faulty{.in_accumulate = number}),
+                       threw("accumulate", not_standard).c_str(), Error);
+  CHECK_NOTHROW(run_alone<S>(Faulty{}));
 }
 
 TEST_CASE("what initialise throws is told with the node's name") {
-  CHECK_THROWS_WITH_AS(run_alone<float>({.in_initialise = boom}), threw("initialise", "boom").c_str(), Error);
-  CHECK_THROWS_WITH_AS(run_alone<float>({.in_initialise = number}), threw("initialise", not_standard).c_str(),
+  CHECK_THROWS_WITH_AS(run_alone<float>(Faulty{.in_initialise = boom}), threw("initialise", "boom").c_str(),
                        Error);
-  CHECK_THROWS_WITH_AS(run_alone<float>({.in_initialise = refusal}), refused.c_str(), Error);
+  CHECK_THROWS_WITH_AS(run_alone<float>(Faulty{.in_initialise = number}),
+                       threw("initialise", not_standard).c_str(), Error);
+  CHECK_THROWS_WITH_AS(run_alone<float>(Faulty{.in_initialise = refusal}), refused.c_str(), Error);
 }
 
 TEST_CASE_TEMPLATE("probabilities that do not sum to one are refused", S, float, double) {
@@ -288,15 +175,16 @@ TEST_CASE_TEMPLATE("probabilities that do not sum to one are refused", S, float,
         "  help: log_softmax(out.data() + unit * outcomes, outcomes);   // in log_probs, after the scores",
         unit, total);
   };
-  CHECK_THROWS_WITH_AS(run_alone<S>({.log_prob_1 = std::log(0.6)}), text("0", "1.1").c_str(), Error);
-  CHECK_THROWS_WITH_AS(run_alone<S>({.log_prob_1 = std::log(0.25), .units = 3}), text("2", "0.75").c_str(),
-                       Error);
+  CHECK_THROWS_WITH_AS(run_alone<S>(Faulty{.log_prob_1 = std::log(0.6)}), text("0", "1.1").c_str(), Error);
+  CHECK_THROWS_WITH_AS(run_alone<S>(Faulty{.log_prob_1 = std::log(0.25), .units = 3}),
+                       text("2", "0.75").c_str(), Error);
   const double impossible = -std::numeric_limits<double>::infinity();
-  CHECK_THROWS_WITH_AS(run_alone<S>({.log_prob_0 = impossible, .log_prob_1 = impossible}),
+  CHECK_THROWS_WITH_AS(run_alone<S>(Faulty{.log_prob_0 = impossible, .log_prob_1 = impossible}),
                        text("0", "0").c_str(), Error);
-  CHECK_THROWS_WITH_AS(run_alone<S>({.log_prob_0 = -impossible}), text("0", "inf").c_str(), Error);
-  CHECK_THROWS_AS(run_alone<S>({.log_prob_1 = std::log(0.5005)}), Error);
-  CHECK_NOTHROW(run_alone<S>({.log_prob_1 = std::log(0.5 + (std::is_same_v<S, float> ? 5e-5 : 5e-10))}));
+  CHECK_THROWS_WITH_AS(run_alone<S>(Faulty{.log_prob_0 = -impossible}), text("0", "inf").c_str(), Error);
+  CHECK_THROWS_AS(run_alone<S>(Faulty{.log_prob_1 = std::log(0.5005)}), Error);
+  CHECK_NOTHROW(
+      run_alone<S>(Faulty{.log_prob_1 = std::log(0.5 + (std::is_same_v<S, float> ? 5e-5 : 5e-10))}));
 }
 
 // Seed 1. In float probabilities may miss 1 by up to 1e-4: of 262,144 uniforms about 20 fall into the gap
@@ -315,7 +203,7 @@ TEST_CASE("an impossible outcome is not drawn even where probabilities fall shor
 }
 
 TEST_CASE_TEMPLATE("log-probabilities that are no numbers are refused", S, float, double) {
-  CHECK_THROWS_WITH_AS(run_alone<S>({.log_prob_0 = std::numeric_limits<double>::quiet_NaN()}),
+  CHECK_THROWS_WITH_AS(run_alone<S>(Faulty{.log_prob_0 = std::numeric_limits<double>::quiet_NaN()}),
                        "error[log-probs-not-finite]: node 'bad': its log-probabilities are not numbers in "
                        "sample 0, though its parameters are finite\n"
                        "  help: logits have overflowed or log_probs is wrong: scale the inputs, or check the "

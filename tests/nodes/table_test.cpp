@@ -37,7 +37,7 @@ const std::vector<ParentShape> binary_and_ternary = {
 TEST_CASE("a Table has logits per unit and row") {
   const Shape shape = Table{.rows = random_rows(12, 4, false), .units = 3}.shape(binary_and_ternary);
   CHECK(shape.units == 3);
-  CHECK(shape.outcomes() == 4);
+  CHECK(shape.outcome_count() == 4);
   CHECK(shape.encoding == one_hot_encoding(4));
   REQUIRE(shape.parameters.size() == 1);
   CHECK(shape.parameters[0].name == "logits");
@@ -99,16 +99,15 @@ TEST_CASE_TEMPLATE("a probability of zero stays zero and has no gradient", S, fl
   const Table table{.rows = {{0.25, 0, 0.75}}};
   const std::vector<S> theta = {S(0.3), S(50), S(-0.2)}, weights = {S(1), S(0), S(-2)};
   std::vector<S> out(3), gradient(3, S(0));
-  const Reading<S> nothing{};
-  table.log_probs(std::span<const S>(theta), nothing, std::span<S>(out));
+  const ChunkReading<S> nothing = as_chunk(Reading<S>{});
+  table.log_probs(std::span<const S>(theta), nothing, one_sample(out));
   CHECK(out[1] == -std::numeric_limits<S>::infinity());
   CHECK(std::exp(out[0]) + std::exp(out[2]) == doctest::Approx(1));
-  table.accumulate(std::span<const S>(theta), nothing, std::span<const S>(weights), std::span<S>(gradient));
+  table.accumulate(std::span<const S>(theta), nothing, one_sample(weights), std::span<S>(gradient));
   CHECK(gradient[1] == S(0));
   CHECK(gradient[0] + gradient[2] == doctest::Approx(0));
   const std::vector<S> on_the_impossible = {S(0), S(3), S(0)};
-  table.accumulate(std::span<const S>(theta), nothing, std::span<const S>(on_the_impossible),
-                   std::span<S>(gradient));
+  table.accumulate(std::span<const S>(theta), nothing, one_sample(on_the_impossible), std::span<S>(gradient));
   CHECK(gradient[1] == S(0));
 }
 

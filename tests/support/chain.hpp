@@ -1,8 +1,6 @@
 #pragma once
 
 #include <algorithm>
-#include <cstring>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -10,13 +8,10 @@
 
 #include <hindsight/hindsight.hpp>
 
+#include "support/bits.hpp"
 #include "support/refusal.hpp"
 
 namespace hindsight::testing {
-
-inline bool same_bits(std::span<const float> a, std::span<const float> b) {
-  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size_bytes()) == 0;
-}
 
 /// A small model that runs, to be handed what it must refuse.
 ///   x(2) ─→ a(2) ─→ b ─→ r

@@ -4,6 +4,7 @@
 #include <stdexcept>
 #include <string_view>
 
+#include "support/chunk_nodes.hpp"
 #include "support/custom_nodes.hpp"
 
 namespace hindsight::testing {
@@ -43,7 +44,7 @@ double feature_sum(const JointOutcome& at, NodeId node, const Shape& shape) {
 
 std::vector<std::vector<double>> table_rows(const Shape& parent) {
   std::vector<std::vector<double>> rows;
-  for (int i = 0; i < std::pow(parent.outcomes(), parent.units); ++i)
+  for (int i = 0; i < std::pow(parent.outcome_count(), parent.units); ++i)
     rows.push_back(i % 2 == 0 ? std::vector{0.3, 0.7} : std::vector{0.6, 0.4});
   return rows;
 }
@@ -55,9 +56,9 @@ std::vector<std::vector<double>> table_rows(const Shape& parent) {
 //
 // A reward that reads the node itself reads a beside d. Where something lies between, it is f: what would
 // read a reads f instead, but for the Table t, and for rewards, which read the sum s of a.
-class Builder {
+class CombinationBuilder {
  public:
-  Builder(const NamedKind& kind, Situation situation) : kind_(kind) {
+  CombinationBuilder(const NamedKind& kind, Situation situation) : kind_(kind) {
     Graph& graph = made_.graph;
     made_.input = graph.input("x", 2);
     const bool reads_outcomes = kind.node.kind() == "Table";
@@ -154,6 +155,7 @@ std::vector<NamedKind> all_kinds() {
       {"Bernoulli behind Tanh", sign, bit, Tanh{}},
       {"Categorical behind Relu", three, sign, Relu{2}},
       {"Table behind Sigmoid", table, two, Sigmoid{}},
+      {"a node of one's own, written for chunks", ChunkSineVote{}, sign},
       {"a node of one's own behind Identity", SineVote{}, sign, Identity{}},
       {"Bernoulli behind a function of one's own", bit, sign, SquareSums{}},
   };
@@ -227,7 +229,7 @@ Expected expected(Family family, Access access, bool is_known, Situation situati
 }
 
 SmallGraph small_graph(const NamedKind& kind, Situation situation, const NamedRewards& rewards) {
-  return Builder(kind, situation).build(rewards);
+  return CombinationBuilder(kind, situation).build(rewards);
 }
 
 bool can_paste(const std::string& line) { return line.starts_with(for_node); }

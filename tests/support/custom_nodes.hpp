@@ -35,15 +35,15 @@ struct SineVote {
   }
 
   template <class S>
-  void accumulate(std::span<const S> theta, const Reading<S>& reading, std::span<const S> weights,
+  void accumulate(std::span<const S> theta, const Reading<S>& reading, std::span<const S> credit,
                   std::span<S> out) const {
     std::vector<S> log_prob(outcomes);
     log_probs(theta, reading, std::span<S>(log_prob));
     S total = 0;
-    for (const S weight : weights) total += weight;
+    for (const S w : credit) total += w;
     const std::size_t row = reading.features.size() + 1;
     for (std::size_t k = 0; k < outcomes; ++k) {
-      const S delta = softmax_gradient(weights[k], log_prob[k], total);
+      const S delta = softmax_gradient(credit[k], log_prob[k], total);
       out[k * row] += delta;
       for (std::size_t f = 0; f + 1 < row; ++f)
         out[k * row + f + 1] += delta * std::sin(reading.features[f] + S(0.3));
@@ -51,16 +51,16 @@ struct SineVote {
   }
 
   template <class S>
-  void backpropagate(std::span<const S> theta, const Reading<S>& reading, std::span<const S> weights,
+  void backpropagate(std::span<const S> theta, const Reading<S>& reading, std::span<const S> credit,
                      std::span<S> out) const {
     std::vector<S> log_prob(outcomes);
     log_probs(theta, reading, std::span<S>(log_prob));
     S total = 0;
-    for (const S weight : weights) total += weight;
+    for (const S w : credit) total += w;
     const std::size_t row = reading.features.size() + 1;
     for (std::size_t k = 0; k < outcomes; ++k)
       for (std::size_t f = 0; f + 1 < row; ++f)
-        out[f] += softmax_gradient(weights[k], log_prob[k], total) * theta[k * row + f + 1] *
+        out[f] += softmax_gradient(credit[k], log_prob[k], total) * theta[k * row + f + 1] *
                   std::cos(reading.features[f] + S(0.3));
   }
 
@@ -145,52 +145,104 @@ struct FeatureProduct {
 
 static_assert(Function<FeatureProduct>);
 
-/// The same mathematics without blocks of its own: what runs is the generic block.
-template <class N>
-struct Plain;
+/// Silent unless some parent that is on gets through: parent i does with probability σ(θ_i), each on its own.
+struct NoisyOr {
+  Shape shape(std::span<const ParentShape> parents) const {
+    std::size_t units = 0;
+    for (const ParentShape& parent : parents) units += static_cast<std::size_t>(parent.units);
+    return {.encoding = scalar_encoding({0, 1}), .parameters = {{"strengths", units}}};
+  }
+  template <class S>
+  void log_probs(std::span<const S> theta, const Reading<S>& reading, std::span<S> out) const {
+    out[0] = 0;
+    for (std::size_t i = 0; i < theta.size(); ++i)
+      if (reading.outcomes[i] == 1) out[0] -= softplus(theta[i]);
+    out[1] = std::log(-std::expm1(out[0]));
+  }
+  template <class S>
+  void accumulate(std::span<const S> theta, const Reading<S>& reading, std::span<const S> credit,
+                  std::span<S> out) const {
+    S log_prob[2];
+    log_probs(theta, reading, std::span<S>(log_prob));
+    for (std::size_t i = 0; i < theta.size(); ++i)
+      if (reading.outcomes[i] == 1)
+        out[i] += sigmoid(theta[i]) * (credit[1] * std::exp(log_prob[0] - log_prob[1]) - credit[0]);
+  }
+};
 
-template <Node N>
-struct Plain<N> {
+/// Three outcomes by a row of logits that the sum of its parents' outcomes selects; children see two numbers.
+struct Tally {
+  int most = 0;  ///< the largest sum
+
+  static constexpr std::string_view kind = "Tally";
+
+  Shape shape(std::span<const ParentShape>) const {
+    return {.encoding = Encoding{3, 2, {1, 0, -0.5, 2, 0, -1}},
+            .parameters = {{"logits", static_cast<std::size_t>(most) + 1, 3}}};
+  }
+  static std::size_t first(std::span<const Outcome> outcomes) {
+    std::size_t sum = 0;
+    for (const Outcome outcome : outcomes) sum += static_cast<std::size_t>(outcome);
+    return 3 * sum;
+  }
+  template <class S>
+  void log_probs(std::span<const S> theta, const Reading<S>& reading, std::span<S> out) const {
+    for (std::size_t k = 0; k < 3; ++k) out[k] = theta[first(reading.outcomes) + k];
+    log_softmax(out.data(), 3);
+  }
+  template <class S>
+  void accumulate(std::span<const S> theta, const Reading<S>& reading, std::span<const S> credit,
+                  std::span<S> out) const {
+    S log_prob[3];
+    log_probs(theta, reading, std::span<S>(log_prob));
+    for (std::size_t k = 0; k < 3; ++k)
+      out[first(reading.outcomes) + k] +=
+          softmax_gradient(credit[k], log_prob[k], credit[0] + credit[1] + credit[2]);
+  }
+  void initialise(const Initialisation& start, std::span<double> theta) const {
+    for (std::size_t i = 0; i < theta.size(); ++i) theta[i] = 4 * start.uniform(0, i) - 2;
+  }
+};
+
+static_assert(Node<NoisyOr> && Node<Tally>);
+
+/// The same mathematics without blocks of its own: what runs is a generic block.
+template <class N>
+struct Plain {
   N node;
   static constexpr bool reads_patterns = true;
 
   Shape shape(std::span<const ParentShape> parents) const { return node.shape(parents); }
+
   template <class S>
-  void log_probs(std::span<const S> theta, const Reading<S>& reading, std::span<S> out) const {
+  void log_probs(std::span<const S> theta, const Reading<S>& reading,
+                 std::span<S> out) const requires Node<N> {
     node.log_probs(theta, reading, out);
   }
   template <class S>
-  void accumulate(std::span<const S> theta, const Reading<S>& reading, std::span<const S> weights,
-                  std::span<S> out) const {
-    node.accumulate(theta, reading, weights, out);
+  void accumulate(std::span<const S> theta, const Reading<S>& reading, std::span<const S> credit,
+                  std::span<S> out) const requires Node<N> {
+    node.accumulate(theta, reading, credit, out);
   }
   template <class S>
-  void backpropagate(std::span<const S> theta, const Reading<S>& reading, std::span<const S> weights,
+  void backpropagate(std::span<const S> theta, const Reading<S>& reading, std::span<const S> credit,
                      std::span<S> out) const requires BackpropagatingNode<N> {
-    node.backpropagate(theta, reading, weights, out);
+    node.backpropagate(theta, reading, credit, out);
   }
-  void initialise(const Initialisation& start, std::span<double> theta) const {
-    node.initialise(start, theta);
-  }
-};
 
-template <Function F>
-struct Plain<F> {
-  F function;
-  static constexpr bool reads_patterns = true;
-
-  Shape shape(std::span<const ParentShape> parents) const { return function.shape(parents); }
   template <class S>
-  void evaluate(std::span<const S> theta, const Reading<S>& reading, std::span<S> out) const {
-    function.evaluate(theta, reading, out);
+  void evaluate(std::span<const S> theta, const Reading<S>& reading,
+                std::span<S> out) const requires Function<N> {
+    node.evaluate(theta, reading, out);
   }
   template <class S>
   void backpropagate(std::span<const S> theta, const Reading<S>& reading, std::span<const S> slopes,
-                     std::span<S> parameters, std::span<S> features) const {
-    function.backpropagate(theta, reading, slopes, parameters, features);
+                     std::span<S> parameters, std::span<S> features) const requires Function<N> {
+    node.backpropagate(theta, reading, slopes, parameters, features);
   }
+
   void initialise(const Initialisation& start, std::span<double> theta) const {
-    function.initialise(start, theta);
+    node.initialise(start, theta);
   }
 };
 

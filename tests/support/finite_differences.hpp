@@ -11,6 +11,7 @@
 #include <hindsight/core/node.hpp>
 
 #include "support/larger_error.hpp"
+#include "support/shapes.hpp"
 
 namespace hindsight::testing {
 
@@ -26,7 +27,8 @@ struct MadeUpReading {
           outcomes.push_back(-1);
           continue;
         }
-        outcomes.push_back(std::uniform_int_distribution<Outcome>(0, parent.encoding->outcomes - 1)(rng));
+        outcomes.push_back(
+            std::uniform_int_distribution<Outcome>(0, parent.encoding->outcome_count - 1)(rng));
         for (int feature = 0; feature < parent.encoding->width; ++feature)
           features.push_back(parent.encoding->value(outcomes.back(), feature));
       }
@@ -44,23 +46,29 @@ std::vector<S> log_probs_of(const N& node, const std::vector<double>& parameters
   const std::vector<S> theta(parameters.begin(), parameters.end()),
       features(made_up.features.begin(), made_up.features.end());
   const Shape shape = node.shape(made_up.parents);
-  std::vector<S> out(static_cast<std::size_t>(shape.units) * static_cast<std::size_t>(shape.outcomes()));
-  node.log_probs(std::span<const S>(theta), Reading<S>{features, made_up.outcomes, made_up.parents},
-                 std::span<S>(out));
+  std::vector<S> out(static_cast<std::size_t>(shape.units) * static_cast<std::size_t>(shape.outcome_count()));
+  const Reading<S> reading{features, made_up.outcomes, made_up.parents};
+  if constexpr (SampleNode<N>)
+    node.log_probs(std::span<const S>(theta), reading, std::span<S>(out));
+  else
+    node.log_probs(std::span<const S>(theta), as_chunk(reading), one_sample(out));
   return out;
 }
 
-/// Σ weights·∇log π in S, as the node accumulates it on top of what is there already.
+/// Σ credit·∇log π in S, as the node accumulates it on top of what is there already.
 template <class S, Node N>
 std::vector<double> accumulated_by(const N& node, const std::vector<double>& parameters,
-                                   const MadeUpReading& made_up, const std::vector<double>& table_weights) {
+                                   const MadeUpReading& made_up, const std::vector<double>& table_credit) {
   const std::vector<S> theta(parameters.begin(), parameters.end()),
       features(made_up.features.begin(), made_up.features.end()),
-      weights(table_weights.begin(), table_weights.end());
+      credit(table_credit.begin(), table_credit.end());
   const S already = S(0.5);
   std::vector<S> out(theta.size(), already);
-  node.accumulate(std::span<const S>(theta), Reading<S>{features, made_up.outcomes, made_up.parents},
-                  std::span<const S>(weights), std::span<S>(out));
+  const Reading<S> reading{features, made_up.outcomes, made_up.parents};
+  if constexpr (SampleNode<N>)
+    node.accumulate(std::span<const S>(theta), reading, std::span<const S>(credit), std::span<S>(out));
+  else
+    node.accumulate(std::span<const S>(theta), as_chunk(reading), one_sample(credit), std::span<S>(out));
   std::vector<double> gradient;
   for (const S sum : out) gradient.push_back(static_cast<double>(sum - already));
   return gradient;
@@ -71,7 +79,7 @@ struct GradientErrors {
   double in_float = 0;   ///< largest |accumulate in float - accumulate in double|
 };
 
-/// Judges a node's `accumulate` at random parameters, readings and weights. Weights are 0 where log π is -∞.
+/// Judges a node's `accumulate` at random parameters, readings and credit, which is 0 where log π is -∞.
 /// The step of 1e-5 leaves an error of about 1e-10 in a right gradient whose third derivatives are of
 /// order 1.
 template <Node N>
@@ -84,17 +92,17 @@ GradientErrors gradient_errors(const N& node, std::span<const ParentShape> paren
     const MadeUpReading reading(parents, rng);
     std::vector<double> theta(node.shape(parents).parameter_count());
     for (double& parameter : theta) parameter = uniform(rng);
-    std::vector<double> weights = log_probs_of<double>(node, theta, reading);
-    for (double& weight : weights) weight = weight == -infinity ? 0 : uniform(rng);
+    std::vector<double> credit = log_probs_of<double>(node, theta, reading);
+    for (double& weight : credit) weight = weight == -infinity ? 0 : uniform(rng);
     const auto objective = [&] {
       const std::vector<double> log_probs = log_probs_of<double>(node, theta, reading);
       double sum = 0;
-      for (std::size_t k = 0; k < weights.size(); ++k)
-        if (weights[k] != 0) sum += weights[k] * log_probs[k];
+      for (std::size_t k = 0; k < credit.size(); ++k)
+        if (credit[k] != 0) sum += credit[k] * log_probs[k];
       return sum;
     };
-    const std::vector<double> gradient = accumulated_by<double>(node, theta, reading, weights);
-    const std::vector<double> in_float = accumulated_by<float>(node, theta, reading, weights);
+    const std::vector<double> gradient = accumulated_by<double>(node, theta, reading, credit);
+    const std::vector<double> in_float = accumulated_by<float>(node, theta, reading, credit);
     for (std::size_t i = 0; i < theta.size(); ++i) {
       const double at = theta[i];
       theta[i] = at + step;

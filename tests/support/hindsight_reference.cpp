@@ -10,8 +10,8 @@
 namespace hindsight::testing {
 
 HindsightReference::HindsightReference(const Graph& graph) : graph_(graph) {
-  for (int n = 0; n < graph.node_count(); ++n)
-    for (int unit = 0; unit < graph.shape({n}).units; ++unit) units_.push_back({NodeId{n}, unit});
+  for (const NodeId node : graph.nodes())
+    for (int unit = 0; unit < graph.shape(node).units; ++unit) units_.push_back({node, unit});
   readers_.resize(units_.size());
   for (const UnitRef& unit : units_)
     for (const Graph::Parent& parent : graph.parents(unit.node))
@@ -76,7 +76,7 @@ int HindsightReference::depth(const UnitRef& unit, RewardId reward) const {
 double posterior_error(const RandomGraph& random, const BasicModel<double>& model, NodeId node,
                        RewardId reward, int steps) {
   const HindsightReference reference(random.graph);
-  const int units = random.graph.shape(node).units, outcomes = random.graph.shape(node).outcomes();
+  const int units = random.graph.shape(node).units, outcomes = random.graph.shape(node).outcome_count();
   std::vector<RewardFunction> rewards = random.rewards;
   for (RewardFunction& one : rewards)
     one.value = [is_credited = one.reward == reward](const JointOutcome&) { return is_credited ? 1.0 : 0.0; };
@@ -105,7 +105,7 @@ double posterior_error(const RandomGraph& random, const BasicModel<double>& mode
   });
   double largest = 0;
   for_each_state<double>(model, inputs, rewards, [&](const State<double>& state) {
-    const auto log_probs = state.run->log_probs(node), weights = state.run->weights(node);
+    const auto log_probs = state.run->log_probs(node), weights = state.run->credit(node);
     for (int unit = 0; unit < units; ++unit) {
       const auto& of = joint[static_cast<std::size_t>(unit)][keys(*state.outcome, unit)];
       double total = 0;

@@ -5,9 +5,12 @@
 #include <type_traits>
 #include <vector>
 
+#include <hindsight/graph/access.hpp>
+#include <hindsight/graph/plan.hpp>
 #include <hindsight/hindsight.hpp>
 
-#include "support/custom_nodes.hpp"
+#include "support/chunk_nodes.hpp"
+#include "support/shapes.hpp"
 
 namespace hindsight::testing {
 
@@ -21,16 +24,16 @@ class LiteralObjective {
   LiteralObjective(const Graph& graph, const BasicModel<S>& model, const BasicWorkspace<S>& run)
       : parameters(model.parameters().begin(), model.parameters().end()),
         graph_(graph),
-        plan_(model.plan()),
+        plan_(internal::Access::plan(model)),
         run_(run) {}
 
   double operator()(int sample) const {
     std::vector<std::vector<double>> features;
     double sum = 0;
-    for (int i = 0; i < graph_.node_count(); ++i) {
-      features.push_back(features_of({i}, sample, features));
-      if (nudged_node == NodeId{i}) features.back()[nudged_feature] += nudge;
-      if (graph_.is_stochastic({i})) sum += weighted_log_probs({i}, sample, features);
+    for (const NodeId node : graph_.nodes()) {
+      features.push_back(features_of(node, sample, features));
+      if (nudged_node == node) features.back()[nudged_feature] += nudge;
+      if (graph_.is_stochastic(node)) sum += weighted_log_probs(node, sample, features);
     }
     return sum;
   }
@@ -78,11 +81,12 @@ class LiteralObjective {
     try_as(std::type_identity<Bernoulli>{}, std::type_identity<Categorical>{}, std::type_identity<Table>{},
            std::type_identity<SineVote>{}, std::type_identity<Tanh>{}, std::type_identity<Relu>{},
            std::type_identity<Sigmoid>{}, std::type_identity<Identity>{}, std::type_identity<SquareSums>{},
-           std::type_identity<FeatureProduct>{});
+           std::type_identity<FeatureProduct>{}, std::type_identity<ChunkSineVote>{},
+           std::type_identity<ChunkSquareSums>{});
   }
 
   const Placement& placement(NodeId node) const {
-    return plan_.placements[static_cast<std::size_t>(node.index)];
+    return plan_.layout.placements[static_cast<std::size_t>(node.index)];
   }
   std::span<const double> theta(NodeId node) const {
     return std::span(parameters)
@@ -121,21 +125,27 @@ class LiteralObjective {
       const Gathered read = gather(node, sample, before);
       const Reading<double> reading{read.features, read.outcomes, placement(node).parent_shapes};
       with_node(*graph_.node(node), [&](const auto& function) {
-        if constexpr (Function<std::decay_t<decltype(function)>>)
+        using F = std::decay_t<decltype(function)>;
+        if constexpr (SampleFunction<F>)
           function.evaluate(theta(node), reading, std::span(features));
+        else if constexpr (ChunkFunction<F>)
+          function.evaluate(theta(node), as_chunk(reading), one_sample(features));
       });
     }
     return features;
   }
 
   double weighted_log_probs(NodeId node, int sample, const std::vector<std::vector<double>>& features) const {
-    const auto weights = run_.weights(node);
+    const auto weights = run_.credit(node);
     std::vector<double> log_probs(static_cast<std::size_t>(weights.cols()));
     const Gathered read = gather(node, sample, features);
     const Reading<double> reading{read.features, read.outcomes, placement(node).parent_shapes};
     with_node(*graph_.node(node), [&](const auto& stochastic) {
-      if constexpr (Node<std::decay_t<decltype(stochastic)>>)
+      using N = std::decay_t<decltype(stochastic)>;
+      if constexpr (SampleNode<N>)
         stochastic.log_probs(theta(node), reading, std::span(log_probs));
+      else if constexpr (ChunkNode<N>)
+        stochastic.log_probs(theta(node), as_chunk(reading), one_sample(log_probs));
     });
     double sum = 0;
     for (std::ptrdiff_t k = 0; k < weights.cols(); ++k)
@@ -145,7 +155,7 @@ class LiteralObjective {
   }
 
   const Graph& graph_;
-  const Plan<S>& plan_;
+  const internal::Plan<S>& plan_;
   const BasicWorkspace<S>& run_;
 };
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include <hindsight/graph/access.hpp>
+#include <hindsight/graph/plan.hpp>
 #include <hindsight/nodes/linear.hpp>
 
 #include "support/random_graphs.hpp"
@@ -33,16 +35,16 @@ struct EdgeShares {
 
 template <class S>
 std::vector<EdgeShares> edges_into(const Graph& graph, const BasicModel<S>& model, NodeId child, int unit) {
-  const Placement& at = model.plan().placement(child);
+  const Placement& at = internal::Access::plan(model).layout.placement(child);
   const auto logits = static_cast<std::size_t>(at.shape.logits);
-  const LinearLayout layout(at.parent_shapes, at.shape.units, at.shape.logits);
+  const internal::LinearLayout layout(at.parent_shapes, at.shape.units, at.shape.logits);
   std::vector<EdgeShares> edges;
-  for (const WeightRun& run : layout.runs(unit)) {
+  for (const internal::WeightRun& run : layout.runs(unit)) {
     const Encoding& encoding = *at.parent_shapes[run.parent].encoding;
     for (int j = 0; j < run.units; ++j) {
       EdgeShares& edge =
           edges.emplace_back(EdgeShares{graph.parents(child)[run.parent].node, run.first_unit + j, {}});
-      for (Outcome u = 0; u < encoding.outcomes; ++u) {
+      for (Outcome u = 0; u < encoding.outcome_count; ++u) {
         std::vector<Long>& share = edge.shares.emplace_back(logits, 0.0L);
         for (std::size_t k = 0; k < logits; ++k)
           for (int f = 0; f < encoding.width; ++f)
@@ -81,11 +83,11 @@ ForwardOptions JointSamples::clamp(const Graph& graph, int count) const {
 JointSamples random_samples(const Graph& graph, int samples, std::uint64_t seed) {
   Dice dice(seed);
   JointSamples joint{samples, {}};
-  for (int n = 0; n < graph.node_count(); ++n) {
+  for (const NodeId node : graph.nodes()) {
     std::vector<Outcome>& outcomes = joint.of_node.emplace_back();
-    if (graph.is_input({n})) continue;
-    for (int i = 0; i < samples * graph.shape({n}).units; ++i)
-      outcomes.push_back(dice.below(graph.shape({n}).outcomes()));
+    if (graph.is_input(node)) continue;
+    for (int i = 0; i < samples * graph.shape(node).units; ++i)
+      outcomes.push_back(dice.below(graph.shape(node).outcome_count()));
   }
   return joint;
 }
@@ -94,15 +96,16 @@ template <class S>
 std::vector<ExpectedEvidence> expected_evidence(const Graph& graph, const BasicModel<S>& model,
                                                 const JointSamples& joint, NodeId node, bool inexact_logits) {
   const auto units = static_cast<std::size_t>(graph.shape(node).units),
-             candidates = static_cast<std::size_t>(graph.shape(node).outcomes());
+             candidates = static_cast<std::size_t>(graph.shape(node).outcome_count());
   std::vector<ExpectedEvidence> expected(static_cast<std::size_t>(joint.samples) * units * candidates);
   for (const NodeId child : graph.children(node))
     for (int unit = 0; unit < graph.shape(child).units; ++unit) {
       const std::vector<EdgeShares> edges = edges_into(graph, model, child, unit);
-      const Placement& at = model.plan().placement(child);
+      const Placement& at = internal::Access::plan(model).layout.placement(child);
       const auto logits = static_cast<std::size_t>(at.shape.logits);
       const std::size_t bias =
-          at.first_parameter + LinearLayout(at.parent_shapes, at.shape.units, at.shape.logits).bias(unit);
+          at.first_parameter +
+          internal::LinearLayout(at.parent_shapes, at.shape.units, at.shape.logits).bias(unit);
       for (int i = 0; i < joint.samples; ++i) {
         std::vector<Long> actual;
         Long terms = 0;

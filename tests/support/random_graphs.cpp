@@ -5,13 +5,13 @@
 
 #include <hindsight/nodes/linear.hpp>
 
-#include "support/custom_nodes.hpp"
+#include "support/chunk_nodes.hpp"
 
 namespace hindsight::testing {
 namespace {
 
 double joint_outcomes(const Graph& graph, NodeId node) {
-  return std::pow(graph.shape(node).outcomes(), graph.shape(node).units);
+  return std::pow(graph.shape(node).outcome_count(), graph.shape(node).units);
 }
 
 std::vector<std::vector<double>> random_rows(Dice& dice, std::size_t rows, int outcomes) {
@@ -108,7 +108,9 @@ class Builder {
     }
     if (kind == 3) {
       if (!spend(SineVote::outcomes)) return std::nullopt;
-      return graph.add(name, SineVote{}, {parents.begin(), parents.end()});
+      // By turns for one sample and for chunks; the dice fall as if there were one form.
+      return graph.add(name, graph.node_count() % 2 ? AnyNode(SineVote{}) : AnyNode(ChunkSineVote{}),
+                       {parents.begin(), parents.end()});
     }
     if (kind == 1) {
       const int classes = 2 + dice_.below(4), units = 1 + dice_.below(2);
@@ -130,7 +132,9 @@ class Builder {
     const std::vector<NodeId> parents = pick_parents();
     const int kind = dice_.below(5), units = 1 + dice_.below(3);
     if (kind == 4) {
-      made_.functions.push_back(graph.add(name, SquareSums{}, {parents.begin(), parents.end()}));
+      made_.functions.push_back(
+          graph.add(name, graph.node_count() % 2 ? AnyNode(SquareSums{}) : AnyNode(ChunkSquareSums{}),
+                    {parents.begin(), parents.end()}));
     } else {
       const std::array<AnyNode, 4> kinds{Tanh{units}, Relu{units}, Sigmoid{units}, Identity{units}};
       made_.functions.push_back(graph.add(name, kinds[static_cast<std::size_t>(kind)],
@@ -208,10 +212,9 @@ void choose_estimators(RandomGraph& random, std::uint64_t seed) {
   const std::array<AnyEstimator, 5> known{Hnca{}, Reinforce{}, Hnca{.assumption = Assumption::relaxed},
                                           Hnca{.steps = 2}, HindsightCredit{}};
   for (const NodeId node : random.stochastic)
-    for (int r = 0; r < random.graph.reward_count(); ++r)
-      for (const Credit& credit : report.credits) {
-        if (credit.node != random.graph.name(node) || credit.reward != random.graph.name(RewardId{r}))
-          continue;
+    for (const RewardId reward : random.graph.rewards())
+      for (const CreditVerdict& credit : report.credits) {
+        if (credit.node != random.graph.name(node) || credit.reward != random.graph.name(reward)) continue;
         std::vector<AnyEstimator> admissible;
         for (const AnyEstimator& estimator : known)
           for (const Opinion& opinion : credit.opinions)
@@ -220,7 +223,7 @@ void choose_estimators(RandomGraph& random, std::uint64_t seed) {
               admissible.push_back(estimator);
         const int choice = dice.below(static_cast<int>(admissible.size()) + 1);
         if (choice < static_cast<int>(admissible.size()))  // otherwise Auto
-          random.graph.estimate_with(node, RewardId{r}, admissible[static_cast<std::size_t>(choice)]);
+          random.graph.estimate_with(node, reward, admissible[static_cast<std::size_t>(choice)]);
       }
 }
 
@@ -233,22 +236,22 @@ void choose_baselines(RandomGraph& random, std::uint64_t seed) {
     if (kind == 2) return RunningMean{.decay = 0.5};
     return LinearCritic{};
   };
-  for (int r = 0; r < random.graph.reward_count(); ++r) {
-    if (dice.chance(0.5)) random.graph.baseline(RewardId{r}, any());
+  for (const RewardId reward : random.graph.rewards()) {
+    if (dice.chance(0.5)) random.graph.baseline(reward, any());
     for (const NodeId node : random.stochastic)
-      if (dice.chance(0.3)) random.graph.baseline(node, RewardId{r}, any());
+      if (dice.chance(0.3)) random.graph.baseline(node, reward, any());
   }
   for (const NodeId node : random.stochastic)
     if (dice.chance(0.3)) random.graph.baseline(node, any());
 }
 
-std::vector<std::size_t> unit_parameters(const Plan<double>& plan, NodeId node, int unit) {
-  const Placement& at = plan.placements[static_cast<std::size_t>(node.index)];
+std::vector<std::size_t> unit_parameters(const internal::Plan<double>& plan, NodeId node, int unit) {
+  const Placement& at = plan.layout.placement(node);
   std::vector<std::size_t> indices;
   if (at.shape.parameters.back().name == "bias") {
-    const LinearLayout layout(at.parent_shapes, at.shape.units, at.shape.logits);
+    const internal::LinearLayout layout(at.parent_shapes, at.shape.units, at.shape.logits);
     for (int logit = 0; logit < at.shape.logits; ++logit) {
-      for (const WeightRun& run : layout.runs(unit))
+      for (const internal::WeightRun& run : layout.runs(unit))
         for (std::size_t i = 0;
              i < static_cast<std::size_t>(run.units * at.parent_shapes[run.parent].width()); ++i)
           indices.push_back(at.first_parameter + run.parameter +

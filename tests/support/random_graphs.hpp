@@ -2,9 +2,13 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <optional>
+#include <string>
 #include <vector>
 
+#include <hindsight/graph/plan.hpp>
 #include <hindsight/hindsight.hpp>
 
 namespace hindsight::testing {
@@ -35,7 +39,7 @@ struct RandomGraphOptions {
   Wiring wiring = Wiring::any;
   int nodes = 5;
   bool sparse = true;      ///< patterns on some edges
-  bool custom = true;      ///< some SineVote and Table nodes
+  bool custom = true;      ///< some SineVote, ChunkSineVote and Table nodes
   bool functions = false;  ///< some deterministic nodes, between any others
   bool rows = false;       ///< two rows of inputs instead of one
   bool known = false;      ///< some rewards are known
@@ -85,7 +89,13 @@ BasicModel<S> random_model(const Graph& graph, std::uint64_t seed, double spread
   return model;
 }
 
+/// How often each kind of node occurs.
+using KindCounts = std::map<std::string, int, std::less<>>;
+inline void count_kinds(const Graph& graph, KindCounts& counts) {
+  for (const NodeId node : graph.nodes()) ++counts[std::string(graph.kind(node))];
+}
+
 /// The parameters of the model that belong to one unit of a node.
-std::vector<std::size_t> unit_parameters(const Plan<double>& plan, NodeId node, int unit);
+std::vector<std::size_t> unit_parameters(const internal::Plan<double>& plan, NodeId node, int unit);
 
 }  // namespace hindsight::testing

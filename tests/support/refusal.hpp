@@ -17,4 +17,21 @@ std::string refusal(const Call& call) {
   return "nothing was refused";
 }
 
+/// The message of the first diagnostic that the call is refused with, which has this code; nothing if it is
+/// not refused.
+template <class Call>
+std::string refusal_message(const Call& call, const std::string& code) {
+  try {
+    call();
+  } catch (const Error& error) {
+    const Diagnostic& first = error.report().diagnostics.front();
+    return first.code == code ? first.message : "refused as " + first.code;
+  }
+  return {};
+}
+
+inline bool says(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
 }  // namespace hindsight::testing

@@ -9,6 +9,11 @@
 
 namespace hindsight::testing {
 
+inline std::string baseline_text(const BaselineChoice* baseline) {
+  if (!baseline) return ", no baseline chosen";
+  return fmt::format(", baseline {}", baseline->chosen() ? baseline->chosen()->name() : "none");
+}
+
 /// Where two graphs differ in what they describe; empty: nowhere.
 inline std::string difference(const Graph& a, const Graph& b, const Catalogue& catalogue) {
   if (a.node_count() != b.node_count()) return fmt::format("{} and {} nodes", a.node_count(), b.node_count());
@@ -23,6 +28,8 @@ inline std::string difference(const Graph& a, const Graph& b, const Catalogue& c
       text += choice.chosen() ? ' ' + choice.chosen()->name() : " auto";
     };
     add_choice(graph.choice(node));
+    text += baseline_text(graph.chosen_baseline(node));
+    for (const RewardId reward : graph.rewards()) text += baseline_text(graph.chosen_baseline(node, reward));
     for (int i = 0; i < graph.reward_count(); ++i)
       if (graph.has_own_choice(node, {i})) {
         text += fmt::format(" {}:", i);
@@ -39,12 +46,18 @@ inline std::string difference(const Graph& a, const Graph& b, const Catalogue& c
     }
     return text;
   };
-  for (int i = 0; i < a.node_count(); ++i)
-    if (const std::string one = described(a, {i}), other = described(b, {i}); one != other)
+  for (const NodeId node : a.nodes())
+    if (const std::string one = described(a, node), other = described(b, node); one != other)
       return one + " is not " + other;
   for (int i = 0; i < a.reward_count(); ++i)
     if (a.name(RewardId{i}) != b.name(RewardId{i}) || !std::ranges::equal(a.reads({i}), b.reads({i})))
       return fmt::format("reward {} differs", a.name(RewardId{i}));
+  for (const RewardId reward : a.rewards()) {
+    const std::string one = baseline_text(a.chosen_baseline(reward)),
+                      other = baseline_text(b.chosen_baseline(reward));
+    if (one != other || a.is_known(reward) != b.is_known(reward))
+      return fmt::format("reward {}{} is not as{}", a.name(reward), one, other);
+  }
   return {};
 }
 

@@ -17,6 +17,12 @@ inline Connectivity wired(int parent_units, const std::vector<std::vector<int>>&
   return *Pattern::pairs(pairs).connect({parent_units}, {static_cast<int>(parents_of_unit.size())}, "parent");
 }
 
+/// One sample as a chunk, for nodes that are written for chunks.
+template <class S>
+ChunkReading<S> as_chunk(const Reading<S>& reading) {
+  return {one_sample(reading.features), one_sample(reading.outcomes), reading.parents};
+}
+
 /// Names and sizes of all parameter blocks, in order.
 inline std::string blocks_of(const Shape& shape) {
   std::string text;

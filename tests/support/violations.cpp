@@ -2,14 +2,14 @@
 
 #include <algorithm>
 #include <map>
+#include <tuple>
 
 namespace hindsight::testing {
 
 std::vector<Violation> witnesses(const Graph& graph, InputPolicy inputs) {
-  const Contraction contraction(graph);
-  WitnessSearch search(graph, contraction);
+  WitnessSearch search(graph);
   std::vector<Violation> found;
-  const Violations violations = find_violations(graph, contraction, inputs);
+  const Violations violations = find_violations(graph, inputs);
   for (const NodeId node : violations.nodes()) found.push_back(search.shortest(node).value());
   return found;
 }
@@ -17,8 +17,8 @@ std::vector<Violation> witnesses(const Graph& graph, InputPolicy inputs) {
 ViolationReference::ViolationReference(const Graph& graph, InputPolicy inputs)
     : graph_(graph), inputs_(inputs) {
   bool sparse = false;
-  for (int i = 0; i < graph.node_count(); ++i)
-    for (const Graph::Parent& parent : graph.parents({i})) sparse = sparse || parent.connectivity != nullptr;
+  for (const NodeId node : graph.nodes())
+    for (const Graph::Parent& parent : graph.parents(node)) sparse = sparse || parent.connectivity != nullptr;
   for (int i = 0; i < graph.node_count(); ++i)
     for (int unit = 0; unit < (sparse ? graph.shape({i}).units : 1); ++unit)
       vertices_.push_back({{i}, sparse ? unit : -1});
@@ -71,16 +71,40 @@ std::vector<ViolationReference::Triple> ViolationReference::triples() const {
   return triples;
 }
 
-std::vector<std::pair<ViolationReference::Triple, int>> ViolationReference::nearest() const {
-  std::map<NodeId, std::pair<Triple, int>> best;
+std::vector<std::pair<ViolationReference::Triple, int>> ViolationReference::shortest() const {
+  using Key = std::tuple<int, std::size_t, std::size_t, std::size_t>;
+  std::map<NodeId, Key> best;
   for (const Triple& triple : triples()) {
-    const int distance = distance_[find(triple.node)][find(triple.coparent)];
-    const auto [at, is_first] = best.emplace(triple.node.node, std::pair{triple, distance});
-    if (!is_first && distance < at->second.second) at->second = {triple, distance};
+    const std::size_t node = find(triple.node), coparent = find(triple.coparent);
+    const int behind = static_cast<int>(contracted_route(triple.coparent, triple.child).size()) - 1;
+    const Key key{distance_[node][coparent] + behind, node, find(triple.child), coparent};
+    const auto [at, is_first] = best.emplace(triple.node.node, key);
+    if (!is_first) at->second = std::min(at->second, key);
   }
-  std::vector<std::pair<Triple, int>> nearest;
-  for (const auto& [node, triple] : best) nearest.push_back(triple);
-  return nearest;
+  std::vector<std::pair<Triple, int>> shortest;
+  for (const auto& [owner, key] : best) {
+    const auto& [edges, node, child, coparent] = key;
+    shortest.push_back({{vertices_[node], vertices_[child], vertices_[coparent]}, edges});
+  }
+  return shortest;
+}
+
+int ViolationReference::shortest_longer_route(const UnitRef& node) const {
+  int shortest = -1;
+  walk(find(node), find(node), false, 0, shortest);
+  return shortest;
+}
+
+void ViolationReference::walk(std::size_t node, std::size_t at, bool through_stochastic, int edges,
+                              int& shortest) const {
+  if (through_stochastic && is_contracted_edge(vertices_[node], vertices_[at]) &&
+      (shortest < 0 || edges < shortest))
+    shortest = edges;
+  const bool passed = through_stochastic || (at != node && !graph_.is_deterministic(vertices_[at].node));
+  for (std::size_t next = at + 1; next < vertices_.size(); ++next) {
+    const std::vector<std::size_t>& list = real_parents_[next];
+    if (std::find(list.begin(), list.end(), at) != list.end()) walk(node, next, passed, edges + 1, shortest);
+  }
 }
 
 bool ViolationReference::has_edge(const UnitRef& from, const UnitRef& to) const {
@@ -91,6 +115,35 @@ bool ViolationReference::has_edge(const UnitRef& from, const UnitRef& to) const 
 bool ViolationReference::is_contracted_edge(const UnitRef& from, const UnitRef& to) const {
   const std::vector<std::size_t>& list = parents_[find(to)];
   return std::find(list.begin(), list.end(), find(from)) != list.end();
+}
+
+/// `between` says which vertices may lie between the ends.
+template <class Between>
+std::vector<UnitRef> ViolationReference::first_route(const UnitRef& from, const UnitRef& to,
+                                                     const Between& between) const {
+  std::vector<std::vector<std::size_t>> best(vertices_.size());
+  best[find(from)] = {find(from)};
+  for (std::size_t vertex = find(from) + 1; vertex <= find(to); ++vertex)
+    for (const std::size_t parent : real_parents_[vertex]) {
+      if (best[parent].empty() || (parent != find(from) && !between(parent))) continue;
+      std::vector<std::size_t> route = best[parent];
+      route.push_back(vertex);
+      std::vector<std::size_t>& known = best[vertex];
+      if (known.empty() || route.size() < known.size() || (route.size() == known.size() && route < known))
+        known = route;
+    }
+  std::vector<UnitRef> route;
+  for (const std::size_t vertex : best[find(to)]) route.push_back(vertices_[vertex]);
+  return route;
+}
+
+std::vector<UnitRef> ViolationReference::route(const UnitRef& from, const UnitRef& to) const {
+  return first_route(from, to, [](std::size_t) { return true; });
+}
+
+std::vector<UnitRef> ViolationReference::contracted_route(const UnitRef& from, const UnitRef& to) const {
+  return first_route(from, to,
+                     [&](std::size_t vertex) { return graph_.is_deterministic(vertices_[vertex].node); });
 }
 
 bool ViolationReference::reaches(const UnitRef& from, const UnitRef& to) const {

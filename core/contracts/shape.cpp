@@ -1,0 +1,37 @@
+#include <hindsight/core/shape.hpp>
+
+#include <utility>
+
+#include <hindsight/core/random.hpp>
+
+namespace hindsight {
+namespace {
+
+// Weights take the even, other parameters the odd numbers of the first counter word.
+double draw(std::uint64_t seed, std::uint32_t word, std::uint32_t first, std::uint32_t second,
+            std::uint32_t index) {
+  const auto words = philox(seed, {stream_word(Purpose::initialisation, word), first, second, index / 4});
+  return to_uniform<double>(words[index % 4]);
+}
+
+}  // namespace
+
+Encoding scalar_encoding(std::vector<double> values) {
+  const int outcomes = static_cast<int>(values.size());
+  return {outcomes, 1, std::move(values)};
+}
+
+Encoding one_hot_encoding(int outcomes) { return {outcomes, outcomes}; }
+
+double Initialisation::uniform(int unit, int logit, std::size_t parent, int parent_unit, int feature) const {
+  return draw(seed, 2 * static_cast<std::uint32_t>(logit),
+              starts[parent].first_unit + static_cast<std::uint32_t>(parent_unit),
+              first_unit + static_cast<std::uint32_t>(unit), static_cast<std::uint32_t>(feature));
+}
+
+double Initialisation::uniform(int unit, std::size_t parameter) const {
+  return draw(seed, 1, 0, first_unit + static_cast<std::uint32_t>(unit),
+              static_cast<std::uint32_t>(parameter));
+}
+
+}  // namespace hindsight

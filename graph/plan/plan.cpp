@@ -1,0 +1,155 @@
+#include <hindsight/graph/plan.hpp>
+
+#include <algorithm>
+#include <map>
+
+#include <fmt/format.h>
+
+#include <hindsight/core/callback.hpp>
+#include <hindsight/core/memory.hpp>
+
+namespace hindsight::internal {
+namespace {
+
+void refuse_oversize(const Graph& graph, std::size_t bytes_per_parameter) {
+  double parameters = 0;
+  for (const NodeId node : graph.nodes())
+    for (const ParameterBlock& block : graph.shape(node).parameters)
+      parameters += static_cast<double>(block.rows) * static_cast<double>(block.cols);
+  const double bytes = parameters * static_cast<double>(bytes_per_parameter) +
+                       static_cast<double>(graph.unit_count()) * sizeof(std::size_t);
+  require_memory(bytes, fmt::format("{:.4g} parameters", parameters),
+                 "use fewer units, or Pattern::random(density, seed) on the largest edges");
+}
+
+std::vector<RewardPlan> plan_rewards(const Graph& graph) {
+  std::vector<RewardPlan> rewards;
+  for (const RewardId reward : graph.rewards()) {
+    const auto reads = graph.reads(reward);
+    rewards.push_back({graph.name(reward), {reads.begin(), reads.end()}, graph.known(reward)});
+  }
+  return rewards;
+}
+
+Wants wants_of(const Graph& graph, std::span<const Assignment> assignments, const Eliminated& eliminated) {
+  const std::size_t count = index(graph.node_count());
+  Wants wants{std::vector<bool>(count, false), std::vector<bool>(count, false)};
+  for (const NodeId node : graph.nodes()) wants.slopes[index(node)] = graph.is_deterministic(node);
+  for (const Assignment& assignment : assignments) {
+    const Needs needs = assignment.estimator.needs();
+    if (needs.hindsight_steps > 0 && !eliminated.contains({assignment.node, assignment.reward}))
+      wants.messages[index(assignment.node)] = true;
+    if (needs.pathwise) wants.slopes[index(assignment.node)] = true;
+  }
+  return wants;
+}
+
+/// Rows of one level lie together, and the last of its blocks completes them.
+template <class S>
+std::vector<RowRange> pack_levels(const Layout& layout, const Schedule<S>& schedule,
+                                  const CreditPlan<S>& credit) {
+  const auto any_reads_bits = [](const auto& runs) {
+    return std::any_of(runs.begin(), runs.end(), [](const auto& run) { return run.reads_bits(); });
+  };
+  const Blocks<S>& blocks = schedule.blocks;
+  std::vector<RowRange> packed_after(blocks.size());
+  if (std::none_of(blocks.begin(), blocks.end(), [](const auto& block) { return block->reads_bits(); }) &&
+      !credit.eliminations.reads_bits() && !any_reads_bits(schedule.reruns) &&
+      !any_reads_bits(credit.reward_reruns))
+    return packed_after;
+  std::map<int, RowRange> rows;
+  for (const NodeId node : layout.nodes()) {
+    if (!layout.is_stochastic(node)) continue;
+    const Placement& at = layout.placements[index(node)];
+    const std::size_t last = at.unit_row + index(at.shape.units);
+    RowRange& level = rows.emplace(at.level, RowRange{at.unit_row, last}).first->second;
+    level = {std::min(level.first, at.unit_row), std::max(level.last, last)};
+  }
+  for (std::size_t b = 0; b < blocks.size(); ++b)
+    if (b + 1 == blocks.size() || blocks[b + 1]->level() != blocks[b]->level())
+      packed_after[b] = rows[blocks[b]->level()];
+  return packed_after;
+}
+
+/// Per node and unit: how many logits of the whole graph read it.
+std::vector<std::vector<std::size_t>> fan_out(const Graph& graph) {
+  std::vector<std::vector<std::size_t>> readers;
+  for (const NodeId node : graph.nodes()) readers.emplace_back(index(graph.shape(node).units), 0);
+  for (const NodeId node : graph.nodes())
+    for (const Graph::Parent& parent : graph.parents(node)) {
+      const std::size_t logits = index(graph.shape(node).logits);
+      const int units = graph.shape(node).units;
+      std::vector<std::size_t>& counts = readers[index(parent.node)];
+      if (!parent.connectivity) {
+        for (std::size_t& count : counts) count += logits * index(units);
+        continue;
+      }
+      for (int unit = 0; unit < units; ++unit)
+        for (const int read : parent.connectivity->parents_of(unit)) counts[index(read)] += logits;
+    }
+  return readers;
+}
+
+}  // namespace
+
+template <class S>
+bool Plan<S>::packs_outcomes() const {
+  return std::any_of(packed_after.begin(), packed_after.end(),
+                     [](const RowRange& rows) { return !rows.empty(); });
+}
+
+template <class S>
+std::shared_ptr<const Plan<S>> make_plan(const Graph& graph, std::span<const Assignment> assignments,
+                                         const PlanOptions& options) {
+  refuse_oversize(graph, sizeof(S) + sizeof(double));
+  const Contraction contraction(graph);
+  const Eliminated eliminated = plan_eliminations(graph, contraction, assignments, options.elimination_limit);
+  const Wants wants = wants_of(graph, assignments, eliminated);
+  const std::vector<NodeGroup> groups = group_nodes(graph);
+  Layout layout = lay_out(graph, contraction, groups, wants);
+  Schedule<S> schedule = make_schedule<S>(graph, contraction, groups, wants, layout);
+  CreditPlan<S> credit = plan_credit<S>(graph, contraction, assignments, eliminated, layout, schedule.nodes);
+  std::vector<RowRange> packed_after = pack_levels(layout, schedule, credit);
+  return std::shared_ptr<const Plan<S>>(new Plan<S>{options.seed, options.instructions, plan_rewards(graph),
+                                                    std::move(layout), std::move(schedule), std::move(credit),
+                                                    std::move(packed_after)});
+}
+
+template <class S>
+std::string reward_subject(const Plan<S>& plan, RewardId reward) {
+  const bool exists = reward.index >= 0 && index(reward) < plan.rewards.size();
+  return fmt::format("the function of reward '{}'", exists ? plan.rewards[index(reward)].name : "?");
+}
+
+template <class S>
+std::vector<S> initial_parameters(const Graph& graph, const Plan<S>& plan) {
+  const auto readers = fan_out(graph);
+  const std::vector<Placement>& placements = plan.layout.placements;
+  std::vector<double> theta(plan.layout.parameter_count, 0.0);
+  for (const NodeId node : graph.nodes()) {
+    if (graph.is_input(node)) continue;
+    const Placement& at = placements[index(node)];
+    std::vector<ParentStart> starts;
+    for (const Graph::Parent& parent : graph.parents(node))
+      starts.push_back({placements[index(parent.node)].first_unit, readers[index(parent.node)]});
+    const Initialisation start{plan.seed, at.first_unit, at.shape.units, at.parent_shapes, starts};
+    guarded_call({"node-threw", &at.name, "its initialise"}, [&] {
+      graph.node(node)->initialise(start,
+                                   std::span(theta).subspan(at.first_parameter, at.shape.parameter_count()));
+    });
+  }
+  return std::vector<S>(theta.begin(), theta.end());
+}
+
+template struct Plan<float>;
+template struct Plan<double>;
+template std::shared_ptr<const Plan<float>> make_plan(const Graph&, std::span<const Assignment>,
+                                                      const PlanOptions&);
+template std::shared_ptr<const Plan<double>> make_plan(const Graph&, std::span<const Assignment>,
+                                                       const PlanOptions&);
+template std::string reward_subject(const Plan<float>&, RewardId);
+template std::string reward_subject(const Plan<double>&, RewardId);
+template std::vector<float> initial_parameters(const Graph&, const Plan<float>&);
+template std::vector<double> initial_parameters(const Graph&, const Plan<double>&);
+
+}  // namespace hindsight::internal

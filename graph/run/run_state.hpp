@@ -1,0 +1,64 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include <hindsight/core/aligned_buffer.hpp>
+#include <hindsight/core/random.hpp>
+#include <hindsight/graph/plan.hpp>
+
+namespace hindsight::internal {
+
+/// A part of one block's rows or tables that one thread works.
+struct Slice {
+  std::size_t block;
+  int first, last;
+};
+
+/// Everything that changes while a plan runs. All memory is taken at once, when it is made. Rows hold one
+/// number per sample and lie `stride` apart.
+template <class S>
+struct RunState {
+  RunState(std::shared_ptr<const Plan<S>> plan_to_run, int most_samples, int thread_count);
+
+  std::shared_ptr<const Plan<S>> plan;
+  int capacity, threads;
+  int samples = 0;           ///< of the last forward pass
+  bool forwarded = false;    ///< there is something to go back over
+  bool sum_is_whole = true;  ///< no backward pass failed while it added to the gradient
+  StreamPosition position = {};
+
+  std::size_t stride = 0;
+  AlignedBuffer<S> features, slopes;             ///< rows of features
+  AlignedBuffer<S> log_probs, evidence, credit;  ///< rows of tables
+  AlignedBuffer<S> eliminated_evidence;          ///< rows that eliminations write
+  AlignedBuffer<S> rewards, signals;             ///< a row per reward, a row per signal
+  AlignedBuffer<S> shares;                       ///< each sample's share of the gradient
+  AlignedBuffer<Outcome> outcomes;               ///< rows of units
+  std::vector<std::uint8_t> clamped;             ///< per row of units
+  std::vector<std::uint64_t> outcome_bits;       ///< chunk by chunk, a word per unit; empty if unread
+  AlignedBuffer<S> gradient, tables;
+  std::vector<double> baselines, learned;  ///< what baselines remember, before and after the batch
+  std::vector<std::uint8_t> given;         ///< per node or reward: was it given already?
+
+  std::size_t scratch_stride = 0, outcome_scratch_stride = 0;  ///< from thread to thread
+  AlignedBuffer<S> scratch;
+  AlignedBuffer<Outcome> outcome_scratch;
+  AlignedBuffer<S> elimination_tables, candidate_signals;
+  std::vector<Slice> table_slices, row_slices;
+
+  /// A clamped copy of one chunk per thread, in which blocks run again.
+  struct Trial {
+    AlignedBuffer<S> features, log_probs;
+    AlignedBuffer<Outcome> outcomes;
+    std::vector<std::uint64_t> bits;
+    std::vector<std::uint8_t> all_clamped;
+  } trial;
+};
+
+extern template struct RunState<float>;
+extern template struct RunState<double>;
+
+}  // namespace hindsight::internal

@@ -1,0 +1,103 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include <hindsight/graph/vertex.hpp>
+
+namespace hindsight::internal {
+
+struct ParentGraph;
+
+/// A vertex whose edges are to be checked, and the last of its children that may be at fault.
+struct Source {
+  Vertex vertex = 0, last_child = 0;
+};
+
+/// Which of up to 512 sources reach which vertices: one sweep in topological order, a row of bits per vertex
+/// that is reached at all. It ends at the last child that may be at fault, so that the cost follows how far
+/// edges reach and not how large the graph is.
+class ReachabilitySweep {
+ public:
+  static constexpr std::size_t most_sources = 512;
+
+  /// An edge of the contraction, from sources[slot], that a longer route accompanies.
+  struct Hit {
+    std::uint32_t slot;
+    Vertex child;
+  };
+
+  /// Refers to the DAG.
+  explicit ReachabilitySweep(const ParentGraph& dag);
+
+  /// Sources in ascending order. All edges at fault, by child in ascending order; valid until the next run.
+  std::span<const Hit> run(std::span<const Source> sources);
+
+  /// After a run: a route of at least one edge leads from the source to the vertex, which is not transparent
+  /// and not beyond the children that may be at fault.
+  bool reaches(std::size_t slot, Vertex vertex) const { return has(rows_[places_[vertex].row], slot); }
+
+ private:
+  static constexpr std::size_t words = most_sources / 64;
+  struct alignas(64) Row {
+    std::array<std::uint64_t, words> bits{};
+  };
+  /// Where the vertex's row lies, and which source it is, if any. Row 0 and the one after it stay empty: they
+  /// serve every vertex that no source reaches. A transparent vertex has two rows.
+  struct Place {
+    std::uint32_t row = 0;
+    std::int32_t slot = -1;
+  };
+
+  static bool has(const Row& row, std::size_t slot) { return (row.bits[slot / 64] >> (slot % 64) & 1) != 0; }
+  void visit(Vertex vertex);
+  void visit_where_some_are_transparent(Vertex vertex);
+  Row& append(const Row& row);
+
+  const ParentGraph& dag_;
+  std::vector<Place> places_;
+  std::vector<Row> rows_;
+  std::size_t used_ = 2;
+  Vertex first_ = 0, last_ = 0;  ///< of the last run
+  std::vector<Hit> hits_;
+};
+
+/// Lists the vertex's parents in the contraction, in the order in which it lists them, depth first through
+/// transparent vertices.
+class ContractedParents {
+ public:
+  explicit ContractedParents(const ParentGraph& dag);
+  /// Valid until the next call.
+  std::span<const Vertex> of(Vertex vertex);
+
+ private:
+  const ParentGraph& dag_;
+  std::vector<std::uint32_t> seen_;  ///< per vertex: the call that saw it last
+  std::uint32_t call_ = 0;
+  std::vector<std::span<const Vertex>> stack_;  ///< what is left of the lists of parents, the innermost last
+  std::vector<Vertex> found_;
+};
+
+/// Reorders the sources so that each run of `most_sources` neighbours reaches about equally far: few sources
+/// with far children do not make the sweeps of all others long. The spans are ascending.
+std::vector<std::span<const Source>> gather_by_reach(std::vector<Source>& sources);
+
+/// In their own order.
+std::vector<std::span<const Source>> gather_in_order(std::span<const Source> sources);
+
+/// Which edges of the contraction, from the sources, a longer route accompanies: the transitive reduction has
+/// all others.
+class EdgesAtFault {
+ public:
+  EdgesAtFault(const ParentGraph& dag, std::vector<Source> sources);
+  bool contains(Vertex parent, Vertex child) const;
+
+ private:
+  std::vector<std::pair<Vertex, Vertex>> edges_;  ///< sorted
+};
+
+}  // namespace hindsight::internal

@@ -1,0 +1,400 @@
+#include <limits>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include <hindsight/hindsight.hpp>
+
+#include "support/refusal.hpp"
+
+using namespace hindsight;
+using namespace hindsight::testing;
+
+namespace {
+
+struct Counts {
+  int nodes, rewards;
+  std::size_t edges, units;
+  bool operator==(const Counts&) const = default;
+};
+
+Counts counts(const Graph& graph) {
+  return {graph.node_count(), graph.reward_count(), graph.edge_count(), graph.unit_count()};
+}
+
+/// The refusal of a call that changes the graph; all there is to say about the graph must stay the same.
+template <class Call>
+std::string refusal_of(const Graph& graph, const Call& call) {
+  const Counts before = counts(graph);
+  const std::string report = to_string(validate(graph));
+  std::string text = refusal(call);
+  CHECK(counts(graph) == before);
+  CHECK(to_string(validate(graph)) == report);
+  return text;
+}
+
+/// A node of the user's own whose shape is whatever the test wants.
+struct Shaped {
+  Shape wanted;
+  Shape shape(std::span<const ParentShape>) const { return wanted; }
+  template <class S>
+  void log_probs(std::span<const S>, const Reading<S>&, std::span<S>) const {}
+  template <class S>
+  void accumulate(std::span<const S>, const Reading<S>&, std::span<const S>, std::span<S>) const {}
+};
+
+}  // namespace
+
+TEST_CASE("a graph tells what was added to it") {
+  // x ─→ a ─→ b ─→ r
+  // └─────────↗
+  Graph graph;
+  const NodeId x = graph.input("x", 3);
+  const NodeId a = graph.add("a", Bernoulli{.units = 2}, {x});
+  const NodeId b = graph.add("b", Categorical{.classes = 4}, {a, x});
+  const RewardId r = graph.reward("r", {b});
+
+  CHECK(counts(graph) == Counts{3, 1, 3, 6});
+  CHECK(graph.name(a) == "a");
+  CHECK(graph.name(r) == "r");
+  CHECK(graph.is_input(x));
+  CHECK_FALSE(graph.is_input(a));
+  CHECK(graph.kind(x) == "input");
+  CHECK(graph.kind(b) == "Categorical");
+  CHECK(graph.shape(x).units == 3);
+  CHECK(graph.shape(b).outcome_count() == 4);
+  CHECK(graph.parents(x).empty());
+  REQUIRE(graph.parents(b).size() == 2);
+  CHECK(graph.parents(b)[0].node == a);
+  CHECK(graph.parents(b)[1].node == x);
+  CHECK_FALSE(graph.parents(b)[0].connectivity);
+  CHECK(std::vector(graph.children(x).begin(), graph.children(x).end()) == std::vector{a, b});
+  CHECK(graph.children(b).empty());
+  CHECK(std::vector(graph.reads(r).begin(), graph.reads(r).end()) == std::vector{b});
+}
+
+TEST_CASE("nodes and rewards are listed in order of addition, as many as there are") {
+  Graph graph;
+  CHECK(graph.nodes().empty());
+  CHECK(graph.rewards().empty());
+  const NodeId x = graph.input("x", 1);
+  const NodeId a = graph.add("a", Bernoulli{}, {x});
+  const NodeId b = graph.add("b", Bernoulli{}, {a});
+  const RewardId r = graph.reward("r", {b});
+  const RewardId s = graph.reward("s", {a});
+
+  std::vector<NodeId> nodes;
+  for (const NodeId node : graph.nodes()) nodes.push_back(node);
+  CHECK(nodes == std::vector{x, a, b});
+  std::vector<RewardId> rewards;
+  for (const RewardId reward : graph.rewards()) rewards.push_back(reward);
+  CHECK(rewards == std::vector{r, s});
+  const auto listed = graph.nodes();
+  CHECK(listed.size() == 3);
+  graph.add("c", Bernoulli{}, {});
+  CHECK(listed.size() == 3);
+  CHECK(graph.nodes().size() == 4);
+}
+
+TEST_CASE("a name leads to its node or its reward, and not to the other") {
+  Graph graph;
+  const NodeId x = graph.input("x", 3);
+  const NodeId a = graph.add("a", Bernoulli{}, {x});
+  const RewardId r = graph.reward("r", {a});
+  CHECK(graph.find("x") == x);
+  CHECK(graph.find(std::string_view("abc").substr(0, 1)) == a);  // a part of a text needs no copy
+  CHECK_FALSE(graph.find("r"));
+  CHECK_FALSE(graph.find("b"));
+  CHECK_FALSE(graph.find(""));
+  CHECK(graph.find_reward("r") == r);
+  CHECK_FALSE(graph.find_reward("a"));
+  CHECK_FALSE(graph.find_reward("b"));
+
+  // What was refused, or added to a copy, is not to be found.
+  Graph copy = graph;
+  CHECK(copy.find("b") == std::nullopt);
+  const NodeId b = copy.add("b", Bernoulli{}, {a});
+  CHECK(refusal([&] { graph.add("b", Categorical{.classes = 1}, {a}); }).starts_with("error[one-class]"));
+  CHECK(copy.find("b") == b);
+  CHECK_FALSE(graph.find("b"));
+}
+
+TEST_CASE("a reward that lists a node twice reads it once") {
+  Graph graph;
+  const NodeId a = graph.add("a", Bernoulli{}, {});
+  const NodeId b = graph.add("b", Bernoulli{}, {});
+  const RewardId r = graph.reward("r", {b, a, b});
+  CHECK(std::vector(graph.reads(r).begin(), graph.reads(r).end()) == std::vector{a, b});
+}
+
+TEST_CASE("the choice for one reward goes before the choice for all, whichever was made first") {
+  Graph graph;
+  const NodeId a = graph.add("a", Bernoulli{}, {});
+  const RewardId r = graph.reward("r", {a});
+  graph.estimate_with(a, r, Reinforce{});
+  graph.estimate_with(a, Hnca{});
+  const RewardId later = graph.reward("later", {a});
+  CHECK(graph.choice(a, r).chosen()->name() == "reinforce");
+  CHECK(graph.choice(a, later).chosen()->name() == "hnca");
+  graph.estimate_with(a, Auto{});
+  CHECK_FALSE(graph.choice(a, later).chosen());
+}
+
+TEST_CASE("a copy of a graph grows by itself") {
+  Graph graph;
+  const NodeId a = graph.add("a", Bernoulli{}, {});
+  Graph copy = graph;
+  copy.reward("r", {copy.add("b", Bernoulli{}, {a})});
+  CHECK(counts(graph) == Counts{1, 0, 0, 1});
+  CHECK(counts(copy) == Counts{2, 1, 1, 2});
+  CHECK(graph.children(a).empty());
+}
+
+TEST_CASE("an empty name is refused for inputs, nodes and rewards") {
+  constexpr const char* expected =
+      R"(error[empty-name]: a node or reward has an empty name; reports and parameters could not refer to it
+  help: graph.add("hidden", …))";
+  Graph graph;
+  const NodeId a = graph.add("a", Bernoulli{}, {});
+  CHECK(refusal_of(graph, [&] { graph.input("", 1); }) == expected);
+  CHECK(refusal_of(graph, [&] { graph.add("", Bernoulli{}, {a}); }) == expected);
+  CHECK(refusal_of(graph, [&] { graph.reward("", {a}); }) == expected);
+  CHECK(graph.input("x", 1) == NodeId{1});
+}
+
+TEST_CASE("a name that would break paths or lines is refused") {
+  Graph graph;
+  CHECK(
+      refusal_of(graph, [&] { graph.input("left/eye", 1); }) ==
+      R"(error[bad-name]: the name "left/eye" holds a '/' or a control character; '/' separates a node from its parameters
+  help: use letters, digits, '_', '.' or spaces)");
+  CHECK(
+      refusal_of(graph, [&] { graph.add("two\nlines", Bernoulli{}, {}); }) ==
+      R"(error[bad-name]: the name "two\nlines" holds a '/' or a control character; '/' separates a node from its parameters
+  help: use letters, digits, '_', '.' or spaces)");
+  CHECK(
+      refusal_of(graph, [&] { graph.add("red\x1b[31m", Bernoulli{}, {}); }) ==
+      R"(error[bad-name]: the name "red\x1b[31m" holds a '/' or a control character; '/' separates a node from its parameters
+  help: use letters, digits, '_', '.' or spaces)");
+  CHECK(graph.name(graph.input("linkes Auge α.1", 1)) == "linkes Auge α.1");
+}
+
+TEST_CASE("a name is given once, whoever bears it") {
+  Graph graph;
+  const NodeId x = graph.input("x", 1);
+  const NodeId a = graph.add("a", Bernoulli{}, {x});
+  graph.reward("r", {a});
+  CHECK(refusal_of(graph, [&] { graph.add("a", Categorical{}, {x}); }) ==
+        R"(error[duplicate-name]: the name 'a' is taken by a Bernoulli node already
+  help: give each node and reward a name of its own, e.g. "a_2")");
+  CHECK(refusal_of(graph, [&] { graph.input("x", 2); }) ==
+        R"(error[duplicate-name]: the name 'x' is taken by an input already
+  help: give each node and reward a name of its own, e.g. "x_2")");
+  CHECK(refusal_of(graph, [&] { graph.add("r", Bernoulli{}, {x}); }) ==
+        R"(error[duplicate-name]: the name 'r' is taken by a reward already
+  help: give each node and reward a name of its own, e.g. "r_2")");
+  CHECK(refusal_of(graph, [&] { graph.reward("a", {a}); }) ==
+        R"(error[duplicate-name]: the name 'a' is taken by a Bernoulli node already
+  help: give each node and reward a name of its own, e.g. "a_2")");
+  graph.add("a_2", Categorical{}, {x});
+  graph.reward("r_2", {a});
+  CHECK(counts(graph) == Counts{3, 2, 2, 3});
+}
+
+TEST_CASE("a parent that is not in the graph is refused") {
+  Graph graph;
+  const NodeId x = graph.input("x", 1);
+  CHECK(
+      refusal_of(graph,
+                 [&] {
+                   graph.add("a", Bernoulli{}, {x, NodeId{}});
+                 }) ==
+      R"(error[unknown-parent]: node 'a': its parent, node number -1, does not exist; the graph has 1 node so far
+  help: add parents first and pass the NodeId that graph.add(…) or graph.input(…) returned)");
+  CHECK(
+      refusal_of(graph, [&] { graph.add("a", Bernoulli{}, {NodeId{-7}}); }) ==
+      R"(error[unknown-parent]: node 'a': its parent, node number -7, does not exist; the graph has 1 node so far
+  help: add parents first and pass the NodeId that graph.add(…) or graph.input(…) returned)");
+  CHECK(
+      refusal_of(graph, [&] { graph.add("a", Bernoulli{}, {NodeId{1}}); }) ==
+      R"(error[unknown-parent]: node 'a': its parent, node number 1, does not exist; the graph has 1 node so far
+  help: add parents first and pass the NodeId that graph.add(…) or graph.input(…) returned)");
+  CHECK(graph.add("a", Bernoulli{}, {x}) == NodeId{1});
+}
+
+TEST_CASE("a population without units is refused") {
+  Graph graph;
+  CHECK(refusal_of(graph, [&] { graph.input("x", 0); }) ==
+        R"(error[zero-units]: node 'x': it has 0 units; a population has at least 1
+  help: .units = 1)");
+  const NodeId x = graph.input("x", 1);
+  CHECK(refusal_of(graph, [&] { graph.add("a", Bernoulli{.units = -3}, {x}); }) ==
+        R"(error[zero-units]: node 'a': it has -3 units; a population has at least 1
+  help: .units = 1)");
+  CHECK(refusal_of(graph, [&] {
+          graph.add("a", Categorical{.units = 0}, {Edge{x, Pattern::random(0.5, 1)}});
+        }) == R"(error[zero-units]: node 'a': it has 0 units; a population has at least 1
+  help: .units = 1)");
+  CHECK(refusal_of(graph,
+                   [&] {
+                     graph.add("a", Table{.rows = {{0.5, 0.5}}, .units = -1}, {});
+                   }) ==
+        R"(error[zero-units]: node 'a': it has -1 units; a population has at least 1
+  help: .units = 1)");
+  graph.add("a", Bernoulli{.units = 3}, {x});
+  CHECK(counts(graph) == Counts{2, 0, 1, 4});
+}
+
+TEST_CASE("more units than can be numbered are refused") {
+  Graph graph;
+  graph.input("x", std::numeric_limits<int>::max() - 1);
+  CHECK(
+      refusal_of(graph, [&] { graph.add("a", Bernoulli{.units = 2}, {}); }) ==
+      R"(error[too-many-units]: node 'a': with its 2 units the graph would have 2147483648; 2147483647 is the most
+  help: split the model into several graphs)");
+  graph.add("a", Bernoulli{.units = 1}, {});
+  CHECK(graph.unit_count() == 2147483647);
+}
+
+TEST_CASE("a parent that is listed twice is refused") {
+  Graph graph;
+  const NodeId x = graph.input("x", 2);
+  CHECK(refusal_of(graph, [&] {
+          graph.add("a", Bernoulli{}, {Edge{x, Pattern::pairs({{0, 0}})}, Edge{x, Pattern::pairs({{1, 0}})}});
+        }) == R"(error[duplicate-parent]: node 'a': it lists 'x' twice; one edge joins two nodes
+  help: list each parent once; Pattern::pairs joins any set of units)");
+  graph.add("a", Bernoulli{}, {Edge{x, Pattern::pairs({{0, 0}, {1, 0}})}});
+  CHECK(counts(graph) == Counts{2, 0, 1, 3});
+}
+
+TEST_CASE("a pattern into a node that would not honour it is refused") {
+  Graph graph;
+  const NodeId a = graph.add("a", Bernoulli{.units = 2}, {});
+  const Table table{.rows = {{0.5, 0.5}, {0.5, 0.5}, {0.5, 0.5}, {0.1, 0.9}}};
+  CHECK(
+      refusal_of(graph,
+                 [&] {
+                   graph.add("b", table, {Edge{a, Pattern::random(0.5, 1)}});
+                 }) ==
+      R"(error[pattern-unread]: node 'b': a Table node reads all units of its parents; it cannot honour a pattern
+  help: drop the pattern, or put it on an edge into a Bernoulli or Categorical node that this one reads)");
+  CHECK(graph.children(a).empty());
+  graph.add("b", table, {a});
+  CHECK(counts(graph) == Counts{2, 0, 1, 3});
+}
+
+TEST_CASE("what a pattern refuses names the child") {
+  Graph graph;
+  const NodeId a = graph.add("a", Bernoulli{.units = 2}, {});
+  CHECK(
+      refusal_of(graph,
+                 [&] {
+                   graph.add("b", Bernoulli{.units = 3}, {Edge{a, Pattern::pairs({{2, 0}})}});
+                 }) ==
+      R"(error[pattern]: node 'b': the edge from 'a' joins unit 2 to unit 0, but 'a' has 2 units and the child 3
+  help: keep pairs within (0 … 1, 0 … 2))");
+  graph.add("b", Bernoulli{.units = 3}, {Edge{a, Pattern::pairs({{1, 0}})}});
+  CHECK(counts(graph) == Counts{2, 0, 1, 5});
+}
+
+TEST_CASE("a reward that reads nothing, or nothing that exists, is refused") {
+  Graph graph;
+  const NodeId a = graph.add("a", Bernoulli{}, {});
+  CHECK(refusal_of(graph, [&] { graph.reward("r", {}); }) ==
+        R"(error[reward-reads-nothing]: reward 'r' reads no node, so nothing could be credited with it
+  help: graph.reward("r", {output}))");
+  CHECK(
+      refusal_of(graph,
+                 [&] {
+                   graph.reward("r", {a, NodeId{5}});
+                 }) ==
+      R"(error[unknown-node]: reward 'r' reads node number 5, which does not exist; the graph has 1 node so far
+  help: add what is read first and pass the NodeId that graph.add(…) or graph.input(…) returned)");
+  CHECK(graph.reward("r", {a}) == RewardId{0});
+}
+
+TEST_CASE("an estimator for something that is not there is refused") {
+  Graph graph;
+  const NodeId x = graph.input("x", 1);
+  const NodeId a = graph.add("a", Bernoulli{}, {x});
+  const RewardId r = graph.reward("r", {a});
+  CHECK(
+      refusal_of(graph, [&] { graph.estimate_with(x, Reinforce{}); }) ==
+      R"(error[input-has-no-estimator]: node 'x': it is an input: it is given, not learned, and takes no estimator
+  help: choose estimators for the nodes that graph.add(…) made)");
+  CHECK(
+      refusal_of(graph, [&] { graph.estimate_with(x, r, Reinforce{}); }) ==
+      R"(error[input-has-no-estimator]: node 'x': it is an input: it is given, not learned, and takes no estimator
+  help: choose estimators for the nodes that graph.add(…) made)");
+  CHECK(refusal_of(graph, [&] { graph.estimate_with(NodeId{}, Reinforce{}); }) ==
+        R"(error[unknown-node]: node number -1 does not exist; the graph has 2 nodes so far
+  help: use the NodeId that graph.add(…) or graph.input(…) returned)");
+  CHECK(refusal_of(graph, [&] { graph.estimate_with(NodeId{2}, r, Reinforce{}); }) ==
+        R"(error[unknown-node]: node number 2 does not exist; the graph has 2 nodes so far
+  help: use the NodeId that graph.add(…) or graph.input(…) returned)");
+  CHECK(refusal_of(graph, [&] { graph.estimate_with(a, RewardId{}, Reinforce{}); }) ==
+        R"(error[unknown-reward]: reward number -1 does not exist; the graph has 1 so far
+  help: use the RewardId that graph.reward(…) returned)");
+  CHECK(refusal_of(graph, [&] { graph.estimate_with(a, RewardId{1}, Reinforce{}); }) ==
+        R"(error[unknown-reward]: reward number 1 does not exist; the graph has 1 so far
+  help: use the RewardId that graph.reward(…) returned)");
+  graph.estimate_with(a, r, Reinforce{});
+  CHECK(graph.choice(a, r).chosen()->name() == "reinforce");
+}
+
+TEST_CASE("a node of the user's own with an impossible shape is refused") {
+  const auto text = [](const Encoding& encoding) {
+    Graph graph;
+    std::string said =
+        refusal_of(graph, [&] { graph.add("mine", Shaped{{.units = 1, .encoding = encoding}}, {}); });
+    graph.add("mine", Shaped{{.units = 1, .encoding = one_hot_encoding(2)}}, {});
+    CHECK(counts(graph) == Counts{1, 0, 0, 1});
+    return said;
+  };
+  const std::string rest =
+      R"(; at least 2 × 1 is needed, with as many finite values or, for one-hot, none
+  help: return Shape{.units = 1, .encoding = scalar_encoding({-1, 1})} or one_hot_encoding(outcomes) from shape())";
+  const std::string start = "error[bad-shape]: node 'mine': its encoding is ";
+  CHECK(text({}) == start + "0 × 0 (outcomes × numbers for the children) with 0 values" + rest);
+  CHECK(text(scalar_encoding({1})) ==
+        start + "1 × 1 (outcomes × numbers for the children) with 1 values" + rest);
+  CHECK(text({.outcome_count = 3, .width = 2}) ==
+        start + "3 × 2 (outcomes × numbers for the children) with 0 values" + rest);
+  CHECK(text({.outcome_count = 2, .width = 2, .values = {0, 1, 2}}) ==
+        start + "2 × 2 (outcomes × numbers for the children) with 3 values" + rest);
+  CHECK(text({.outcome_count = -2, .width = -1, .values = {0, 1}}) ==
+        start + "-2 × -1 (outcomes × numbers for the children) with 2 values" + rest);
+  CHECK(text(scalar_encoding({0, std::numeric_limits<double>::infinity()})) ==
+        start + "2 × 1 (outcomes × numbers for the children) with 2 values, not all finite" + rest);
+}
+
+TEST_CASE("a question about something that is not in the graph is refused") {
+  Graph graph;
+  const NodeId a = graph.add("a", Bernoulli{}, {});
+  const RewardId r = graph.reward("r", {a});
+  constexpr const char* unassigned =
+      R"(error[unknown-node]: node number -1 does not exist; the graph has 1 node so far
+  help: use the NodeId that graph.add(…) or graph.input(…) returned)";
+  CHECK(refusal_of(graph, [&] { graph.name(NodeId{}); }) == unassigned);
+  CHECK(refusal_of(graph, [&] { graph.is_input(NodeId{}); }) == unassigned);
+  CHECK(refusal_of(graph, [&] { graph.kind(NodeId{}); }) == unassigned);
+  CHECK(refusal_of(graph, [&] { graph.shape(NodeId{}); }) == unassigned);
+  CHECK(refusal_of(graph, [&] { graph.node(NodeId{}); }) == unassigned);
+  CHECK(refusal_of(graph, [&] { graph.parents(NodeId{}); }) == unassigned);
+  CHECK(refusal_of(graph, [&] { graph.children(NodeId{}); }) == unassigned);
+  CHECK(refusal_of(graph, [&] { graph.choice(NodeId{}, r); }) == unassigned);
+  CHECK(refusal_of(graph, [&] { graph.name(NodeId{1}); }) ==
+        R"(error[unknown-node]: node number 1 does not exist; the graph has 1 node so far
+  help: use the NodeId that graph.add(…) or graph.input(…) returned)");
+  CHECK(refusal_of(graph, [&] { graph.name(RewardId{}); }) ==
+        R"(error[unknown-reward]: reward number -1 does not exist; the graph has 1 so far
+  help: use the RewardId that graph.reward(…) returned)");
+  CHECK(refusal_of(graph, [&] { graph.reads(RewardId{1}); }) ==
+        R"(error[unknown-reward]: reward number 1 does not exist; the graph has 1 so far
+  help: use the RewardId that graph.reward(…) returned)");
+  CHECK(graph.name(a) == "a");
+  CHECK(graph.name(r) == "r");
+}

@@ -1,0 +1,76 @@
+// Graphs that a search per node could not finish in reasonable time. The limits are generous: a slow machine
+// and a debug build must pass, an algorithm of the wrong order must not.
+#include <algorithm>
+#include <chrono>
+#include <random>
+#include <set>
+
+#include <doctest/doctest.h>
+
+#include <hindsight/hindsight.hpp>
+
+using namespace hindsight;
+
+namespace {
+
+constexpr int nodes = 20'000;
+
+/// One-unit nodes, each reading `parents` of the `window` before it.
+Graph wired(int count, int parents, int window) {
+  std::mt19937 rng(1);
+  Graph graph;
+  for (int i = 0; i < count; ++i) {
+    std::set<NodeId> read;
+    while (static_cast<int>(read.size()) < std::min({parents, i, window}))
+      read.insert({i - 1 - static_cast<int>(rng() % static_cast<unsigned>(std::min(i, window)))});
+    graph.add("n" + std::to_string(i), Bernoulli{}, {read.begin(), read.end()});
+  }
+  graph.reward("r", {NodeId{count - 1}});
+  return graph;
+}
+
+double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+}  // namespace
+
+TEST_CASE("twenty thousand nodes wired at random are validated in seconds, and the report stays small") {
+  const Graph graph = wired(nodes, 10, nodes);
+  const auto start = std::chrono::steady_clock::now();
+  const Report report = validate(graph);
+  CHECK(seconds_since(start) < 20);
+  CHECK(report.admissible());
+  CHECK_FALSE(report.assumption_1_holds());
+  std::size_t violating = 0;
+  for (const NodeSummary& node : report.nodes) violating += node.assumption_1 ? 0 : 1;
+  CHECK(violating > nodes / 3);
+  CHECK(report.count("assumption-1") == violating);
+
+  std::size_t written = 0;
+  for (const Diagnostic& diagnostic : report.diagnostics)
+    written += diagnostic.code == "assumption-1" ? 1 : 0;
+  CHECK(written == shown_per_code);
+  CHECK(to_string(report).find("… and " + std::to_string(violating - written) + " more note[assumption-1]") !=
+        std::string::npos);
+  CHECK(to_string(report).size() < 30'000);
+}
+
+TEST_CASE("a hundred thousand nodes wired to their neighbours are validated in seconds") {
+  const Graph graph = wired(5 * nodes, 3, 50);
+  const auto start = std::chrono::steady_clock::now();
+  const Violations violations = find_violations(graph);
+  CHECK(seconds_since(start) < 5);
+  CHECK(violations.nodes().size() > nodes);
+  WitnessSearch search(graph);
+  const auto asked = std::chrono::steady_clock::now();
+  for (int i = 0; i < 5 * nodes; ++i) CHECK(search.shortest({i}).has_value() == violations.contains({i}));
+  CHECK(seconds_since(asked) < 20);
+}
+
+TEST_CASE("a large random graph is reduced to one that validates") {
+  const Reduction reduction = reduce(wired(5000, 8, 5000));
+  CHECK(reduction.removed.size() > 5000);
+  CHECK(validate(reduction.graph).assumption_1_holds());
+  for (int i = 1; i < reduction.graph.node_count(); ++i) CHECK(!reduction.graph.parents(NodeId{i}).empty());
+}
