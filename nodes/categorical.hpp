@@ -1,5 +1,6 @@
 #pragma once
 
+#include <concepts>
 #include <memory>
 #include <span>
 #include <string_view>
@@ -10,10 +11,26 @@
 
 namespace hindsight {
 
+namespace internal {
+
+/// A first member that nothing can be given to: what follows is written by name.
+struct ByName {
+  explicit ByName() = default;
+  template <class T>
+  requires(!std::same_as<T, ByName>) ByName(const T&) {
+    static_assert(std::same_as<T, ByName>,
+                  "hindsight: units or classes? write Categorical{.units = 1, .classes = 2}");
+  }
+  bool operator==(const ByName&) const = default;
+};
+
+}  // namespace internal
+
 /// Units that pick one of `classes` outcomes by a softmax of linear logits; children see one-hot features.
 struct Categorical {
-  int classes = 2;
+  internal::ByName by_name = internal::ByName();
   int units = 1;
+  int classes = 2;
 
   static constexpr std::string_view kind = "Categorical";
   static constexpr bool reads_patterns = true;
@@ -34,7 +51,7 @@ struct Categorical {
   static std::unique_ptr<FactorTables<S>> factors(std::vector<FactorGroup> groups);
 
   static Categorical read(AttributeReader& given) {
-    return {.classes = given.count("classes", 2), .units = given.count("units", 1)};
+    return {.units = given.count("units", 1), .classes = given.count("classes", 2)};
   }
   void write(Attributes& written) const;
 };

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <compare>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -13,15 +14,25 @@ namespace hindsight {
 /// The index of the value a unit sampled; -1 where a real-valued unit has none.
 using Outcome = std::int32_t;
 
+struct RewardId;
+
 /// A node of a graph, by order of addition. A value: copy it freely.
 struct NodeId {
   int index = -1;
+  template <std::same_as<RewardId> R>
+  operator R() const {
+    static_assert(!std::same_as<R, RewardId>, "hindsight: this is a node; a reward is asked for here");
+  }
   auto operator<=>(const NodeId&) const = default;
 };
 
 /// A reward of a graph, by order of addition.
 struct RewardId {
   int index = -1;
+  template <std::same_as<NodeId> N>
+  operator N() const {
+    static_assert(!std::same_as<N, NodeId>, "hindsight: this is a reward; a node is asked for here");
+  }
   auto operator<=>(const RewardId&) const = default;
 };
 

@@ -33,8 +33,29 @@ concept SparseExpression = !StridedMatrix<M> && requires(const M& expression) {
   { expression.toDense() } -> StridedMatrix;
 };
 
-/// Samples × units at the API, wherever and however they lie in memory. Owns nothing: a view of a temporary
-/// is for the call it is an argument of.
+namespace internal {
+
+template <class M, class T>
+concept StridedMatrixOf =
+    StridedMatrix<M> && std::convertible_to<decltype(std::to_address(std::declval<M&>().data())), T*>;
+
+template <class R, class T>
+concept RangeOf = std::ranges::contiguous_range<R> && !StridedMatrix<R> &&
+                  std::convertible_to<decltype(std::ranges::data(std::declval<R&>())), T*>;
+
+/// Eigen calls the type that owns its numbers PlainObject.
+template <class M>
+concept OwningMatrix = StridedMatrix<M> && std::same_as<M, typename M::PlainObject>;
+
+/// What the reference binds to is about to end, and its numbers with it.
+template <class M>
+concept EndingOwner =
+    !std::is_lvalue_reference_v<M> &&
+    (OwningMatrix<std::remove_cvref_t<M>> || (!StridedMatrix<M> && !std::ranges::borrowed_range<M>));
+
+}  // namespace internal
+
+/// Samples × units at the API, wherever and however they lie in memory. Owns nothing.
 template <class T>
 class MatrixView {
  public:
@@ -47,15 +68,21 @@ class MatrixView {
              std::ptrdiff_t col_stride)
       : data_(data), rows_(rows), cols_(cols), row_stride_(row_stride), col_stride_(col_stride) {}
 
-  template <StridedMatrix M>
-  requires std::convertible_to<decltype(std::declval<M&>().data()), T*> MatrixView(M&& matrix)
+  template <internal::StridedMatrixOf<T> M>
+  requires(!internal::EndingOwner<M>) MatrixView(M&& matrix)
       : MatrixView(matrix.data(), matrix.rows(), matrix.cols(), matrix.rowStride(), matrix.colStride()) {}
 
   /// A contiguous range is one value per sample.
-  template <std::ranges::contiguous_range R>
-  requires(!StridedMatrix<R> && std::convertible_to<decltype(std::ranges::data(std::declval<R&>())), T*>)
-      MatrixView(R&& values)
+  template <internal::RangeOf<T> R>
+  requires(!internal::EndingOwner<R>) MatrixView(R&& values)
       : MatrixView(std::ranges::data(values), static_cast<std::ptrdiff_t>(std::ranges::size(values)), 1) {}
+
+  /// Nothing would be left to look at.
+  template <internal::EndingOwner M>
+  requires(internal::StridedMatrixOf<M, T> || internal::RangeOf<M, T>) MatrixView(M&&) {
+    static_assert(!internal::EndingOwner<M>,
+                  "hindsight: a view would outlive this temporary; give the matrix or vector a name first");
+  }
 
   operator MatrixView<const T>() const requires(!std::is_const_v<T>) {
     return {data_, rows_, cols_, row_stride_, col_stride_};
@@ -79,6 +106,8 @@ class MatrixView {
 /// One sample whose units are the values of a contiguous range.
 template <std::ranges::contiguous_range R>
 auto one_sample(R&& values) {
+  static_assert(std::ranges::borrowed_range<R>,
+                "hindsight: a view would outlive this temporary; give the matrix or vector a name first");
   using T = std::remove_reference_t<decltype(*std::ranges::data(values))>;
   return MatrixView<T>(std::ranges::data(values), 1, static_cast<std::ptrdiff_t>(std::ranges::size(values)));
 }
@@ -100,18 +129,27 @@ concept RangeOfOthers =
 }  // namespace internal
 
 /// Samples × units as the user has them. What lies in memory (an Eigen matrix, map or block, a MatrixView, a
-/// vector) is viewed and must outlive the call. An expression or a sparse matrix is evaluated into a dense
-/// one that lives as long as the argument and its copies; nothing else takes memory.
+/// vector) is viewed and must outlive the call. A temporary matrix or vector is kept, and an expression or a
+/// sparse matrix is evaluated into a dense one, for as long as the argument and its copies live; nothing else
+/// takes memory.
 template <class T>
 class MatrixArgument : public MatrixView<const T> {
  public:
   MatrixArgument() = default;
-  using MatrixView<const T>::MatrixView;
+  MatrixArgument(const T* data, std::ptrdiff_t rows, std::ptrdiff_t cols)
+      : MatrixView<const T>(data, rows, cols) {}
+  MatrixArgument(const T* data, std::ptrdiff_t rows, std::ptrdiff_t cols, std::ptrdiff_t row_stride,
+                 std::ptrdiff_t col_stride)
+      : MatrixView<const T>(data, rows, cols, row_stride, col_stride) {}
   MatrixArgument(MatrixView<const T> view) : MatrixView<const T>(view) {}
   MatrixArgument(MatrixView<T> view) : MatrixView<const T>(view) {}
 
   template <internal::ExpressionOf<T> M>
   MatrixArgument(const M& expression) : MatrixArgument(evaluate(expression)) {}
+
+  template <class M>
+  requires(internal::StridedMatrixOf<M, const T> || internal::RangeOf<M, const T>) MatrixArgument(M&& values)
+      : MatrixArgument(std::forward<M>(values), std::bool_constant<internal::EndingOwner<M>>()) {}
 
   // Numbers of another type are not converted behind anybody's back: the compiler stops at a sentence.
 
@@ -155,10 +193,15 @@ class MatrixArgument : public MatrixView<const T> {
     return std::make_shared<const M>(std::move(matrix));
   }
   template <class M>
-  explicit MatrixArgument(std::shared_ptr<const M> evaluated)
-      : MatrixView<const T>(*evaluated), evaluated_(std::move(evaluated)) {}
+  MatrixArgument(const M& values, std::false_type) : MatrixView<const T>(values) {}
+  template <class M>
+  MatrixArgument(M&& temporary, std::true_type)
+      : MatrixArgument(keep(std::remove_cvref_t<M>(std::forward<M>(temporary)))) {}
+  template <class M>
+  explicit MatrixArgument(std::shared_ptr<const M> kept)
+      : MatrixView<const T>(*kept), kept_(std::move(kept)) {}
 
-  std::shared_ptr<const void> evaluated_;
+  std::shared_ptr<const void> kept_;
 };
 
 }  // namespace hindsight

@@ -122,6 +122,15 @@ class BaselineChoice {
   template <class B>
   requires(std::same_as<B, AnyBaseline> || Baseline<B>) BaselineChoice(B baseline)
       : chosen_(std::move(baseline)) {}
+  /// Anything else ends in a sentence.
+  template <class B>
+  requires(!std::same_as<B, BaselineChoice> && !std::same_as<B, AnyBaseline> && !Baseline<B>)
+      BaselineChoice(const B&) {
+    static_assert(
+        Baseline<B>,
+        "hindsight: this is no baseline; give a NoBaseline, a RunningMean, a LeaveOneOut, a "
+        "LinearCritic, or a type of your own that has predict, learn, state_size, replicas and name");
+  }
 
   const std::optional<AnyBaseline>& chosen() const { return chosen_; }
 

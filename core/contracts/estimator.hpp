@@ -216,6 +216,13 @@ class EstimatorChoice {
   EstimatorChoice(Auto) {}
   template <class E>
   requires Estimator<E> EstimatorChoice(E estimator) : chosen_(std::move(estimator)) {}
+  /// Anything else ends in a sentence.
+  template <class E>
+  requires(!std::same_as<E, EstimatorChoice> && !Estimator<E>) EstimatorChoice(const E&) {
+    static_assert(Estimator<E>,
+                  "hindsight: this is no estimator; give Auto, a Reinforce, an Hnca, a HindsightCredit, a "
+                  "StraightThrough, or a type of your own that has needs, admissible, name and add_credit");
+  }
 
   /// None: Auto.
   const std::optional<AnyEstimator>& chosen() const { return chosen_; }

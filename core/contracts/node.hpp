@@ -248,6 +248,15 @@ class AnyNode {
   template <class N>
   requires(!std::same_as<N, AnyNode> && internal::HasShape<N>) AnyNode(N node);
 
+  /// Anything else ends in a sentence.
+  template <class N>
+  requires(!std::same_as<N, AnyNode> && !internal::HasShape<N>) AnyNode(const N&) {
+    static_assert(
+        internal::HasShape<N>,
+        "hindsight: this is no node; give a Bernoulli, a Categorical, a Table, a Tanh, or a type of "
+        "your own that has `Shape shape(std::span<const ParentShape>) const`");
+  }
+
   Shape shape(std::span<const ParentShape> parents) const { return self_->shape(parents); }
   std::string_view kind() const { return self_->kind(); }
   std::type_index type() const { return self_->type(); }

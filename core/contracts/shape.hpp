@@ -1,5 +1,6 @@
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -119,11 +120,23 @@ struct ParentShape {
   }
 };
 
+/// How many there are, from whichever integer the user has.
+class Count {
+ public:
+  template <std::integral I>
+  constexpr Count(I number) : number_(static_cast<std::ptrdiff_t>(number)) {}
+  constexpr bool is_negative() const { return number_ < 0; }
+  constexpr operator std::size_t() const { return static_cast<std::size_t>(number_); }
+
+ private:
+  std::ptrdiff_t number_;
+};
+
 /// A named piece of a node's parameters, row after row.
 struct ParameterBlock {
   std::string name = {};
-  std::size_t rows = 0;
-  std::size_t cols = 1;
+  Count rows = 0;
+  Count cols = 1;
   std::size_t size() const { return rows * cols; }
 };
 

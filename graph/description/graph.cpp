@@ -41,13 +41,20 @@ void check_shape(const std::string& name, const Shape& shape, bool deterministic
 /// What a node's own shape() must hold besides an encoding.
 void check_parameters(const std::string& name, const Shape& shape) {
   std::set<std::string_view> names;
-  for (const ParameterBlock& block : shape.parameters)
+  for (const ParameterBlock& block : shape.parameters) {
+    if (block.rows.is_negative() || block.cols.is_negative())
+      refuse({.code = "bad-shape",
+              .node = name,
+              .message = fmt::format("its parameter block '{}' has fewer than 0 rows or columns", block.name),
+              .help = {".parameters = {{\"weights\", 3}, {\"bias\", 1}}   // rows, and columns if there are "
+                       "several"}});
     if (block.name.empty() || !names.insert(block.name).second)
       refuse({.code = "bad-shape",
               .node = name,
               .message = fmt::format("its shape has two parameter blocks called '{}', or one without a name",
                                      block.name),
               .help = {".parameters = {{\"weights\", 3}, {\"bias\", 1}}   // names of their own"}});
+  }
   if (shape.logits < 1)
     refuse({.code = "bad-shape",
             .node = name,

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -26,6 +27,11 @@ namespace hindsight {
 struct Edge {
   Edge(NodeId parent_node, Pattern wiring = Pattern::dense())
       : parent(parent_node), pattern(std::move(wiring)) {}
+  template <std::same_as<RewardId> R>
+  Edge(R, Pattern = Pattern::dense()) {
+    static_assert(!std::same_as<R, RewardId>,
+                  "hindsight: a reward has no children; give a node as the parent");
+  }
   NodeId parent;
   Pattern pattern;
 };

@@ -57,7 +57,6 @@ static_assert(!Estimator<NotConst>);
 static_assert(!Estimator<NotCopied>);
 static_assert(!Estimator<int>);
 static_assert(!std::is_constructible_v<AnyEstimator, FloatOnly>);
-static_assert(!std::is_constructible_v<EstimatorChoice, FloatOnly>);
 
 }  // namespace
 

@@ -142,7 +142,7 @@ TEST_CASE("backpropagation through a function is the derivative of its value") {
 
 TEST_CASE("the slopes that stochastic nodes pass back are the derivatives of their log-probabilities") {
   CHECK(slope_error(Bernoulli{.units = 2}, mixed_parents, 6) < 1e-8);
-  CHECK(slope_error(Categorical{.classes = 3, .units = 2}, mixed_parents, 7) < 1e-8);
+  CHECK(slope_error(Categorical{.units = 2, .classes = 3}, mixed_parents, 7) < 1e-8);
   CHECK(slope_error(SineVote{}, mixed_parents, 8) < 1e-8);
 }
 

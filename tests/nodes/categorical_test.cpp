@@ -23,7 +23,7 @@ const std::vector<ParentShape> three_parents = {
 }  // namespace
 
 TEST_CASE("a Categorical population has a row of weights per unit and class") {
-  const Shape shape = Categorical{.classes = 5, .units = 2}.shape(three_parents);
+  const Shape shape = Categorical{.units = 2, .classes = 5}.shape(three_parents);
   CHECK(shape.units == 2);
   CHECK(shape.outcome_count() == 5);
   CHECK(shape.logits == 5);
@@ -36,7 +36,7 @@ TEST_CASE("a Categorical population has a row of weights per unit and class") {
   const Connectivity wiring = wired(2, {{1}, {0, 1}});
   const std::vector<ParentShape> sparse = {
       {.name = "k", .units = 2, .encoding = one_hot_encoding(4), .connectivity = &wiring}};
-  CHECK(blocks_of(Categorical{.classes = 3, .units = 2}.shape(sparse)) == "weights/k 36x1 bias 6x1 ");
+  CHECK(blocks_of(Categorical{.units = 2, .classes = 3}.shape(sparse)) == "weights/k 36x1 bias 6x1 ");
 }
 
 // Two units of three classes. x has two real units, read by all; s has three binary units of which unit 0
@@ -51,7 +51,7 @@ TEST_CASE_TEMPLATE("weights lie edge by edge and unit by unit and class by class
   const std::vector<S> features = {S(0.5), S(-2), /* s */ 1, -1, 1};
   const std::vector<Outcome> outcomes = {-1, -1, 1, 0, 1};
   std::vector<S> out(6);
-  Categorical{.classes = 3, .units = 2}.log_probs(std::span<const S>(theta),
+  Categorical{.units = 2, .classes = 3}.log_probs(std::span<const S>(theta),
                                                   Reading<S>{features, outcomes, parents}, std::span<S>(out));
   const auto at = [&](int i) { return static_cast<double>(theta[static_cast<std::size_t>(i)]); };
   double logits[6];
@@ -77,7 +77,7 @@ TEST_CASE("the gradient of a Categorical population is that of its log-probabili
       {.name = "w", .units = 2, .encoding = Encoding{3, 2, {1, 2, -1, 0.5, 0, -3}}}};
   for (int classes = 2; classes <= 5; ++classes)
     for (const auto& parents : {three_parents, sparse, std::vector<ParentShape>{}}) {
-      const GradientErrors errors = gradient_errors(Categorical{.classes = classes, .units = 3}, parents, 3);
+      const GradientErrors errors = gradient_errors(Categorical{.units = 3, .classes = classes}, parents, 3);
       CHECK(errors.in_double < 1e-8);
       CHECK(errors.in_float < 1e-5);
     }
@@ -86,7 +86,7 @@ TEST_CASE("the gradient of a Categorical population is that of its log-probabili
 //  k ─→ c ─→ r
 TEST_CASE_TEMPLATE("children see which class was picked", S, float, double) {
   Graph graph;
-  const NodeId k = graph.add("k", Categorical{.classes = 3, .units = 2}, {}),
+  const NodeId k = graph.add("k", Categorical{.units = 2, .classes = 3}, {}),
                c = graph.add("c", Bernoulli{}, {k});
   graph.reward("r", {c});
   auto model = compile<S>(graph);
@@ -106,7 +106,7 @@ TEST_CASE_TEMPLATE("children see which class was picked", S, float, double) {
 // Seed 9. 16384 samples: a frequency's standard deviation is at most 0.0039; the bound is 5 of them.
 TEST_CASE_TEMPLATE("a Categorical unit picks classes as often as its softmax says", S, float, double) {
   Graph graph;
-  const NodeId a = graph.add("a", Categorical{.classes = 4, .units = 2}, {});
+  const NodeId a = graph.add("a", Categorical{.units = 2, .classes = 4}, {});
   graph.reward("r", {a});
   auto model = compile<S>(graph, {.seed = 9});
   const double logits[2][4] = {{0, 1, -1, 0.5}, {2, 2, -3, 0}};
@@ -127,7 +127,7 @@ TEST_CASE_TEMPLATE("a Categorical unit picks classes as often as its softmax say
 TEST_CASE_TEMPLATE("Glorot gives categorical units one by one the numbers of their population", S, float,
                    double) {
   Graph together, apart;
-  const Categorical two{.classes = 3, .units = 2}, one{.classes = 3};
+  const Categorical two{.units = 2, .classes = 3}, one{.classes = 3};
   const NodeId x = together.input("x", 2), a = together.add("a", two, {x});
   together.reward("r", {together.add("c", two, {Edge{a, Pattern::pairs({{0, 0}, {0, 1}, {1, 1}})}})});
 

@@ -50,7 +50,6 @@ static_assert(!Node<FloatOnly>);
 static_assert(!Node<NotConst>);
 static_assert(!Node<NotCopied>);
 static_assert(!Node<Reinforce>);
-static_assert(!std::is_constructible_v<AnyNode, NoShape>);
 
 }  // namespace
 

@@ -24,7 +24,7 @@ struct Net {
     x = graph.input("x", features);
     a = graph.add("a", Bernoulli{.units = 7}, {x});
     b = graph.add("b", Bernoulli{.units = 3, .values = zero_one}, {x});
-    c = graph.add("c", Categorical{.classes = 4, .units = 2}, {Edge{a, Pattern::random(0.6, 3)}});
+    c = graph.add("c", Categorical{.units = 2, .classes = 4}, {Edge{a, Pattern::random(0.6, 3)}});
     d = graph.add("d", Categorical{.classes = 3}, {c, b});
     reward = graph.reward("reward", {d});
   }

@@ -210,6 +210,13 @@ TEST_CASE("shapes that contradict themselves are refused") {
   CHECK(refusal([&] { graph.add("odd", OddCoin{odd}, {x}); }) ==
         "error[bad-shape]: node 'odd': its shape has two parameter blocks called 'p', or one without a name\n"
         "  help: .parameters = {{\"weights\", 3}, {\"bias\", 1}}   // names of their own");
+  for (const int rows : {-1, std::numeric_limits<int>::min()}) {
+    odd.parameters = {{"p", rows, 2L}};
+    CHECK(refusal([&] { graph.add("odd", OddCoin{odd}, {x}); }) ==
+          "error[bad-shape]: node 'odd': its parameter block 'p' has fewer than 0 rows or columns\n"
+          "  help: .parameters = {{\"weights\", 3}, {\"bias\", 1}}   // rows, and columns if there are "
+          "several");
+  }
   CHECK(refusal([&] {
           graph.add("odd", OddCoin{coin, true}, {Edge{x, Pattern::pairs({{0, 0}})}});
         }) ==

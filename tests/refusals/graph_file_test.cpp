@@ -57,7 +57,7 @@ TEST_CASE("what is misspelt is asked after") {
         "  help: what is understood here: kind, estimator, baseline, units");
   CHECK(refused("digraph { y [kind=categorical class=10] }") ==
         "net:1: error[unknown-attribute]: node 'y': nothing here is called 'class'; did you mean 'classes'?\n"
-        "  help: what is understood here: kind, estimator, baseline, classes, units");
+        "  help: what is understood here: kind, estimator, baseline, units, classes");
   CHECK(
       refused("digraph { x -> y\n [densty=0.5] }") ==
       "net:1: error[unknown-attribute]: node 'y': nothing here is called 'densty'; did you mean 'density'?\n"

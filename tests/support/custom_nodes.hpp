@@ -177,8 +177,7 @@ struct Tally {
   static constexpr std::string_view kind = "Tally";
 
   Shape shape(std::span<const ParentShape>) const {
-    return {.encoding = Encoding{3, 2, {1, 0, -0.5, 2, 0, -1}},
-            .parameters = {{"logits", static_cast<std::size_t>(most) + 1, 3}}};
+    return {.encoding = Encoding{3, 2, {1, 0, -0.5, 2, 0, -1}}, .parameters = {{"logits", most + 1, 3}}};
   }
   static std::size_t first(std::span<const Outcome> outcomes) {
     std::size_t sum = 0;

@@ -51,7 +51,7 @@ inline Graph sixty_nodes() {
       if (i == 6)
         now.push_back(graph.add(name, Tanh{.units = 16}, parents));
       else if (i == 5)
-        now.push_back(graph.add(name, Categorical{.classes = 5, .units = 4}, parents));
+        now.push_back(graph.add(name, Categorical{.units = 4, .classes = 5}, parents));
       else
         now.push_back(graph.add(name, Bernoulli{.units = 8 << (i % 4)}, parents));
       if (layer == 3 && i == 0) graph.estimate_with(now.back(), Hnca{.assumption = Assumption::relaxed});

@@ -115,7 +115,7 @@ class Builder {
     if (kind == 1) {
       const int classes = 2 + dice_.below(4), units = 1 + dice_.below(2);
       if (!spend(std::pow(classes, units))) return std::nullopt;
-      return graph.add(name, Categorical{.classes = classes, .units = units},
+      return graph.add(name, Categorical{.units = units, .classes = classes},
                        wire(dice_, graph, parents, units, options_.sparse));
     }
     const int units = 1 + dice_.below(3);

@@ -10,6 +10,8 @@
 #include <doctest/doctest.h>
 #include <Eigen/Core>
 
+#include <hindsight/core/eigen.hpp>
+
 using namespace hindsight;
 
 namespace {
@@ -165,4 +167,32 @@ TEST_CASE("a view of numbers becomes a view of constant numbers") {
   CHECK(constant.row_stride() == 1);
   CHECK(constant.col_stride() == 2);
   CHECK(constant(1, 0) == 1.0F);
+}
+
+TEST_CASE_TEMPLATE("an argument keeps a temporary, and takes no copy of what has a name", S, float, double) {
+  std::vector<MatrixArgument<S>> kept;
+  const auto keep_temporaries = [&] {
+    kept.push_back(numbered<ColMajor<S>>(40, 30));
+    kept.push_back(std::vector<S>(500, S(7)));
+    ColMajor<S> moved = numbered<ColMajor<S>>(40, 30);
+    kept.push_back(std::move(moved));
+    kept.push_back(kept[0]);
+  };
+  keep_temporaries();
+  const std::vector<S> other(1200, S(-1));  // where they would have been
+  for (const int i : {0, 2, 3}) {
+    const MatrixArgument<S>& argument = kept[static_cast<std::size_t>(i)];
+    REQUIRE(argument.rows() == 40);
+    CHECK(as_eigen(argument) == numbered<ColMajor<S>>(40, 30));
+  }
+  CHECK(as_eigen(kept[1]) == Eigen::Matrix<S, Eigen::Dynamic, 1>::Constant(500, S(7)));
+
+  ColMajor<S> matrix = numbered<ColMajor<S>>(3, 2);
+  const ColMajor<S>& constant = matrix;
+  std::vector<S> values = {1, 2};
+  CHECK(MatrixArgument<S>(matrix).data() == matrix.data());
+  CHECK(MatrixArgument<S>(constant).data() == matrix.data());
+  CHECK(MatrixArgument<S>(matrix.bottomRows(1)).data() == &matrix(2, 0));
+  CHECK(MatrixArgument<S>(values).data() == values.data());
+  CHECK(MatrixArgument<S>(std::span<const S>(values)).data() == values.data());
 }

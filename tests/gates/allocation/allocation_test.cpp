@@ -84,7 +84,7 @@ struct Net {
   explicit Net(bool with_table) {
     x = graph.input("x", 12);
     const NodeId a = graph.add("a", Bernoulli{.units = 20}, {x});
-    b = graph.add("b", Categorical{.classes = 3, .units = 2}, {x});
+    b = graph.add("b", Categorical{.units = 2, .classes = 3}, {x});
     const NodeId c = graph.add("c", Bernoulli{.units = 9}, {a});
     const NodeId d =
         graph.add("d", Bernoulli{.units = 6, .values = zero_one}, {Edge{a, Pattern::random(0.4, 1)}});

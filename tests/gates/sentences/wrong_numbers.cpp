@@ -48,3 +48,12 @@ void clamped(const Model& model, Workspace& run, NodeId x) {
   // error: hindsight: clamped outcomes are of type Outcome; write as_eigen(values).cast<Outcome>()
   model.forward(run, {}, {.clamp = {{x, std::vector<long>{1, 0}}}});
 }
+
+void named_views(std::vector<float> (&rewards)()) {
+  // error: hindsight: a view would outlive this temporary; give the matrix or vector a name first
+  MatrixView<const float> of_a_matrix = Eigen::MatrixXf(2, 3);
+  // error: hindsight: a view would outlive this temporary; give the matrix or vector a name first
+  MatrixView<const float> of_a_vector = rewards();
+  // error: hindsight: a view would outlive this temporary; give the matrix or vector a name first
+  const auto of_a_sample = one_sample(rewards());
+}

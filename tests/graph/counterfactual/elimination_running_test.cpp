@@ -71,7 +71,7 @@ struct Mixed {
     };
     const NodeId a = add("a", Bernoulli{.units = 3}, {x});
     const NodeId s = add("s", Bernoulli{.values = zero_one}, {x});
-    const NodeId b = add("b", Categorical{.classes = 3, .units = 2}, {Edge{a, Pattern::random(0.7, 1)}});
+    const NodeId b = add("b", Categorical{.units = 2, .classes = 3}, {Edge{a, Pattern::random(0.7, 1)}});
     const NodeId t = add("t", Table{.rows = {{0.2, 0.5, 0.3}, {0.6, 0.4, 0}}}, {s});
     const NodeId v = add("v", SineVote{}, {t, a});
     const NodeId f = graph.add("f", Tanh{2}, {a});

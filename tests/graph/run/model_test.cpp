@@ -12,7 +12,7 @@ TEST_CASE("parameters lie in the order of addition, per node its edges and then 
   Graph graph;
   const NodeId x = graph.input("x", 3);
   const NodeId a = graph.add("a", Bernoulli{.units = 2}, {x});
-  const NodeId b = graph.add("b", Categorical{.classes = 3, .units = 2},
+  const NodeId b = graph.add("b", Categorical{.units = 2, .classes = 3},
                              {a, Edge{x, Pattern::pairs({{0, 0}, {2, 0}, {1, 1}})}});
   graph.add("t", Table{.rows = std::vector<std::vector<double>>(9, {0.5, 0.5})}, {b});
   graph.reward("r", {b});

@@ -41,13 +41,13 @@ struct ThreadedNet {
     };
     x = graph.input("x", TwoRewards<float>::features);
     const NodeId a = add("a", Bernoulli{.units = 35}, {x});
-    const NodeId b = add("b", Categorical{.classes = 3, .units = 3}, {x});
+    const NodeId b = add("b", Categorical{.units = 3, .classes = 3}, {x});
     const NodeId s = add("s", Bernoulli{.values = zero_one}, {Edge{x, Pattern::random(0.5, 1)}});
     const NodeId f = graph.add("f", Tanh{6}, {a, x}), g = graph.add("g", SquareSums{}, {f, b});
     const NodeId c = add("c", Bernoulli{.units = 9}, {a, f});
     const NodeId d =
         add("d", Bernoulli{.units = 17, .values = {0.3, -2}}, {Edge{a, Pattern::random(0.3, 2)}});
-    const NodeId e = add("e", Categorical{.classes = 4, .units = 5}, {b, Edge{a, Pattern::random(0.2, 3)}});
+    const NodeId e = add("e", Categorical{.units = 5, .classes = 4}, {b, Edge{a, Pattern::random(0.2, 3)}});
     const NodeId t = add("t", Table{.rows = {{0.2, 0.5, 0.3}, {0.6, 0.4, 0}}}, {s});
     const NodeId v = add("v", SineVote{}, {t, b});
     const NodeId h = graph.add("h", ChunkSquareSums{}, {f, e}), w = add("w", ChunkSineVote{}, {h, s, x});

@@ -251,14 +251,14 @@ TEST_CASE_TEMPLATE("messages from categorical children to binary parents are rig
   TwoLayers net;
   const NodeId a = net.parent("a", Bernoulli{.units = 9});
   const NodeId b = net.parent("b", Bernoulli{.units = 3, .values = zero_one});
-  net.child("c", Categorical{.classes = 4, .units = 3}, {Edge{a}, Edge{b, Pattern::random(0.6, 2)}});
+  net.child("c", Categorical{.units = 3, .classes = 4}, {Edge{a}, Edge{b, Pattern::random(0.6, 2)}});
   check_messages<S>(net, all_regimes);
 }
 
 //  a(4 units of 3 classes) ─→ c(10) and d(3, sparse) ─→ r
 TEST_CASE_TEMPLATE("messages from binary children to categorical parents are right", S, float, double) {
   TwoLayers net;
-  const NodeId a = net.parent("a", Categorical{.classes = 3, .units = 4});
+  const NodeId a = net.parent("a", Categorical{.units = 4, .classes = 3});
   net.child("c", Bernoulli{.units = 10}, {a});
   net.child("d", Bernoulli{.units = 3}, {Edge{a, Pattern::random(0.5, 9)}});
   check_messages<S>(net, all_regimes);
@@ -268,9 +268,9 @@ TEST_CASE_TEMPLATE("messages from binary children to categorical parents are rig
 //  b(2 classes) ─────────────↗
 TEST_CASE_TEMPLATE("messages among categorical units are right", S, float, double) {
   TwoLayers net;
-  const NodeId a = net.parent("a", Categorical{.classes = 5, .units = 3});
+  const NodeId a = net.parent("a", Categorical{.units = 3, .classes = 5});
   const NodeId b = net.parent("b", Categorical{.classes = 2});
-  net.child("c", Categorical{.classes = 3, .units = 4}, {a, b});
+  net.child("c", Categorical{.units = 4, .classes = 3}, {a, b});
   check_messages<S>(net, all_regimes);
 }
 
@@ -286,9 +286,9 @@ TEST_CASE_TEMPLATE("messages from one categorical unit to many single neurons ar
 //  a(2 units of 4 classes), b(3) ─→ c(3 units of 3 classes), d(4) ─→ r
 TEST_CASE_TEMPLATE("messages are right on both sides of the range of exponentials", S, float, double) {
   TwoLayers net;
-  const NodeId a = net.parent("a", Categorical{.classes = 4, .units = 2});
+  const NodeId a = net.parent("a", Categorical{.units = 2, .classes = 4});
   const NodeId b = net.parent("b", Bernoulli{.units = 3});
-  net.child("c", Categorical{.classes = 3, .units = 3}, {a, b});
+  net.child("c", Categorical{.units = 3, .classes = 3}, {a, b});
   net.child("d", Bernoulli{.units = 4}, {a});
   check_messages<S>(net, {{"below", {20, 39.5, 39.75}},
                           {"at the range", {39.75, 40, 40.25}},

@@ -184,7 +184,7 @@ TEST_CASE_TEMPLATE("outcomes that are read as bits give what the plain mathemati
     auto& [graph, x, z, nodes, reward] = net;
     nodes.push_back(graph.add("a", as(Bernoulli{.units = 300}), {x}));
     nodes.push_back(graph.add("b", as(Bernoulli{.units = 40, .values = zero_one}), {z}));
-    nodes.push_back(graph.add("k", as(Categorical{.classes = 3, .units = 5}), {z}));
+    nodes.push_back(graph.add("k", as(Categorical{.units = 5, .classes = 3}), {z}));
     const auto sparse = [&added = net.nodes](int i, double density) {
       return Edge{added[static_cast<std::size_t>(i)], Pattern::random(density, 5)};
     };

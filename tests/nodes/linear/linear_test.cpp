@@ -33,10 +33,10 @@ struct Network {
     };
     x = graph.input("x", 3);
     nodes.push_back(graph.add("a", wrap(Bernoulli{.units = 5}), {edge(x)}));
-    nodes.push_back(graph.add("b", wrap(Categorical{.classes = 3, .units = 3}), {edge(x)}));
+    nodes.push_back(graph.add("b", wrap(Categorical{.units = 3, .classes = 3}), {edge(x)}));
     nodes.push_back(graph.add("c", wrap(Bernoulli{.units = 4, .values = zero_one}),
                               {edge(nodes[0]), edge(nodes[1]), edge(x)}));
-    nodes.push_back(graph.add("d", wrap(Categorical{.classes = 4, .units = 2}),
+    nodes.push_back(graph.add("d", wrap(Categorical{.units = 2, .classes = 4}),
                               {edge(nodes[0]), edge(nodes[1]), edge(x)}));
     nodes.push_back(graph.add("e", wrap(Bernoulli{.units = 3}), {edge(nodes[2]), edge(nodes[3])}));
     reward = graph.reward("reward", {nodes[4]});
