@@ -47,11 +47,11 @@ CLI::Validator whole() {
   return {problem, ""};
 }
 
-CLI::Validator seconds() {
-  const auto problem = [](const std::string& text) {
+CLI::Validator up_to(double most) {
+  const auto problem = [most](const std::string& text) {
     double number = 0;
-    if (CLI::detail::lexical_cast(text, number) && number >= 0 && number <= 1e9) return std::string();
-    return fmt::format("expected a number from 0 to 1e9, found {}", shortened(text));
+    if (CLI::detail::lexical_cast(text, number) && number >= 0 && number <= most) return std::string();
+    return fmt::format("expected a number from 0 to {:g}, found {}", most, shortened(text));
   };
   return {problem, ""};
 }

@@ -11,8 +11,8 @@ namespace hindsight::tool {
 CLI::Validator in(int least, int most);
 /// From 0 to the largest number of 64 bits. CLI11 would take those beyond for some within.
 CLI::Validator whole();
-/// From 0 to 10⁹ seconds; a number that is none is no range's.
-CLI::Validator seconds();
+/// A number from 0; one that is none is in no range.
+CLI::Validator up_to(double most);
 /// A name that a file can have.
 CLI::Validator name_of_file();
 

@@ -115,7 +115,7 @@ Command add_train(CLI::App& app) {
       ->check(name_of_file())
       ->capture_default_str();
   command->add_option("--checkpoint-seconds", given->checkpoint_seconds, "from one checkpoint to the next")
-      ->check(seconds())
+      ->check(up_to(1e9))
       ->capture_default_str();
   command->add_flag("--resume", given->resume,
                     "go on with the run in the folder, bit by bit as if it had never stopped");
@@ -236,6 +236,10 @@ Command add_microscope(CLI::App& app) {
       ->capture_default_str();
   command->add_option("--most-states", given->most_states, "up to which expectations are exact")
       ->check(whole())
+      ->capture_default_str();
+  command
+      ->add_option("--most-operations", given->most_operations, "up to which an estimator may sum units out")
+      ->check(up_to(1e18))
       ->capture_default_str();
   command->add_option("--seed", given->training.seed, "of everything")->check(whole())->capture_default_str();
   command->add_flag("--blocks", given->blocks, "a table of variances edge by edge too");

@@ -13,11 +13,16 @@ namespace {
 
 /// Edges that a search for open units passes, which takes some hundredths of a second.
 constexpr double most_walked = 2e6;
+/// Edges that all searches of one planner may pass, a unit counted as ten of them: some seconds.
+constexpr double most_explored = 5e7;
+constexpr double edges_per_unit = 10;
 
 }  // namespace
 
 EliminationPlanner::EliminationPlanner(const Graph& graph, const Contraction& contraction)
     : graph_(graph), contraction_(contraction) {}
+
+bool EliminationPlanner::is_in_time() const { return explored_ <= most_explored; }
 
 const std::vector<bool>& EliminationPlanner::read_by(RewardId reward) {
   const auto found = read_.find(reward);
@@ -74,6 +79,7 @@ std::optional<EliminationPlanner::Vertices> EliminationPlanner::explore(const Un
     const bool is_open = vertices[next].is_open;
     // What is known passes nothing on; what lies behind it may still be near enough to be open.
     if (!is_open && distance + 1 >= steps) continue;
+    const double walked_before = walked;
     const bool all = for_each_child(from, [&](const UnitRef& child) {
       const std::uint32_t at = number(child);
       if (seen_[at] != search_) {
@@ -87,7 +93,8 @@ std::optional<EliminationPlanner::Vertices> EliminationPlanner::explore(const Un
       if (is_open) vertices[slot_[at]].parents.push_back(static_cast<int>(next));
       return ++walked <= most_walked && (!is_open || ++from_open <= most_edges);
     });
-    if (!all) return std::nullopt;
+    explored_ += edges_per_unit + (walked - walked_before);
+    if (!all || !is_in_time()) return std::nullopt;
   }
   return vertices;
 }

@@ -39,7 +39,8 @@ struct EliminationPlan {
   std::vector<UnitRef> largest;  ///< the units that the largest table joins
 };
 
-/// Works out eliminations. The graph is read unit by unit and no further than needed.
+/// Works out eliminations. The graph is read unit by unit and no further than needed. What one planner
+/// explores in all is limited: with all steps, every node of a long line looks at all that follow it.
 class EliminationPlanner {
  public:
   /// Refers to both.
@@ -50,6 +51,8 @@ class EliminationPlanner {
   EliminationPlan plan(const UnitRef& unit, RewardId reward, int steps, double limit);
   /// That of the unit of the node that costs most, or the first that passes the limit.
   EliminationPlan costliest(NodeId node, RewardId reward, int steps, double limit);
+  /// False: as much was explored as may be, and no plan will be complete any more.
+  bool is_in_time() const;
 
  private:
   /// A unit near the one that is planned for.
@@ -83,6 +86,7 @@ class EliminationPlanner {
   std::map<RewardId, std::vector<bool>> read_;
   std::vector<std::uint32_t> seen_, slot_, visited_;  ///< per unit of the graph: by which search, and where
   std::uint32_t search_ = 0, visit_ = 0;
+  double explored_ = 0;
 };
 
 /// Their names, at most eight: "'a', 'b' and 3 more".

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include <hindsight/core/index.hpp>
+#include <hindsight/graph/access.hpp>
 #include <hindsight/graph/bias_test.hpp>
 #include <hindsight/graph/compared_parts.hpp>
 #include <hindsight/graph/gradient_sampler.hpp>
@@ -190,14 +191,28 @@ class Microscope {
   void enter(const Graph& graph, Comparison::Row& row) {
     row.graph = graph;
     try {
-      contenders_.push_back(
-          std::make_unique<Contender>(row, compiled<float>(row.graph), task_, options_.batch));
+      Model model = compiled<float>(row.graph);
+      row.refusal = why_too_long(model);
+      if (!row.refusal.empty()) return;
+      contenders_.push_back(std::make_unique<Contender>(row, std::move(model), task_, options_.batch));
       row.nodes = internal::views_of(graph_, result_.nodes, row.contender,
                                      contenders_.back()->sampler.model().report());
     } catch (const Error& refusal) {
       row.refusal = refusal.report().diagnostics.empty() ? refusal.what()
                                                          : refusal.report().diagnostics.front().message;
     }
+  }
+
+  /// Empty: it does not take too long.
+  std::string why_too_long(const Model& model) const {
+    const double per_sample = internal::Access::plan(model).credit.elimination_cost;
+    const double all = per_sample * options_.batch * model.replicas() * options_.gradients;
+    if (all <= options_.most_operations) return {};
+    return fmt::format(
+        "summing units out takes {:.3g} operations per sample, {:.3g} for all its gradients, more than the "
+        "limit "
+        "of {:.3g}",
+        per_sample, all, options_.most_operations);
   }
 
   void find_exact_reference() {

@@ -36,6 +36,8 @@ struct MicroscopeOptions {
   /// Expectations are exact where there are no more joint outcomes times rows than this.
   std::size_t most_states = 1 << 14;
   std::uint64_t seed = 1;
+  /// A contender that sums units out takes no more operations than this for all its gradients, or no part.
+  double most_operations = 1e11;
   double elimination_limit = ValidateOptions{}.elimination_limit;       ///< as in ValidateOptions
   std::function<void(std::size_t done, std::size_t of)> progress = {};  ///< is told after every gradient
 };

@@ -30,10 +30,13 @@ class CreditPlanner {
     for (const Assignment* const assignment : by_signals) credit(*assignment);
     for (std::size_t i = 0; i < by_slopes.size(); ++i)
       if (i == 0 || by_slopes[i]->node != by_slopes[i - 1]->node) credit_by_slopes(*by_slopes[i]);
+    double elimination_cost = 0;
+    for (const EliminationPlan& unit : summed_out_) elimination_cost += unit.cost;
     return {std::move(runs_),    std::move(pathwise_),
             std::move(signals_), baseline_scalars_,
             replicas_,           std::move(reward_reruns_),
-            candidate_rows_,     {summed_out_, layout_.placements, nodes_}};
+            candidate_rows_,     {summed_out_, layout_.placements, nodes_},
+            elimination_cost};
   }
 
  private:

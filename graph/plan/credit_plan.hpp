@@ -59,6 +59,7 @@ struct CreditPlan {
   std::vector<ClampedRerun<S>> reward_reruns;  ///< of units that known rewards read
   std::size_t candidate_rows = 0;              ///< one per unit and outcome: the most that one of them needs
   EliminationProgram<S> eliminations;          ///< evidence of several steps
+  double elimination_cost = 0;                 ///< its operations per sample
 
   /// How the reward credits the units of a stochastic node, slopes aside. None: it does not.
   const CreditRun* find(const Placement& at, RewardId reward) const;

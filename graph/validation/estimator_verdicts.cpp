@@ -13,6 +13,9 @@
 namespace hindsight::internal {
 namespace {
 
+constexpr const char* out_of_time =
+    "with so many units within its steps and those of other nodes, planning what to sum out takes too long";
+
 Verdict undefined(std::string why) {
   return {.admissible = false, .unbiased = false, .reason = Reason::undefined, .why = std::move(why)};
 }
@@ -134,15 +137,21 @@ Verdict EstimatorVerdicts::refuse_elimination(const EliminationPlan& plan, int s
       .admissible = false, .unbiased = true, .reason = Reason::cost, .why = {}, .alternatives = {}};
   // A report writes out only the first; working out how many steps would fit takes time.
   if (refused_eliminations_++ >= shown_per_code) {
-    verdict.why = fmt::format("summing units out takes more operations per sample than the limit of {:.3g}",
-                              elimination_limit_);
+    verdict.why =
+        planner_.is_in_time()
+            ? fmt::format("summing units out takes more operations per sample than the limit of {:.3g}",
+                          elimination_limit_)
+            : out_of_time;
     verdict.alternatives = {{"Reinforce{}", "unbiased everywhere, more variance", "reinforce"}};
     return verdict;
   }
-  const int fitting = most_steps(steps, node, reward);
+  const int found = most_steps(steps, node, reward);
+  const int fitting = planner_.is_in_time() ? found : 1;
   const std::string fit =
       fitting > 1 ? fmt::format("{} steps fit", fitting) : std::string("not even 2 steps fit");
-  if (plan.is_explored) {
+  if (!planner_.is_in_time()) {
+    verdict.why = out_of_time;
+  } else if (plan.is_explored) {
     const std::size_t summed = plan.variables.size() - 1;
     verdict.why = fmt::format(
         "summing out {} unit{} takes {}{:.3g} operations per sample for one unit, more than the limit of "

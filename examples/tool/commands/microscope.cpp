@@ -161,6 +161,7 @@ Comparison compare(const Scene& scene, MicroscopeOptions options, const Microsco
   options.reference_gradients = 4 * command.gradients;
   options.batch = command.batch;
   options.most_states = command.most_states;
+  options.most_operations = command.most_operations;
   options.seed = command.training.seed;
   std::optional<ProgressBar> bar;
   if (!command.json)

@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include <hindsight/graph/microscope.hpp>
+
 #include "tool/graph_commands.hpp"
 #include "tool/training.hpp"
 
@@ -19,6 +21,7 @@ struct MicroscopeCommand {
   int epochs = 0;                    ///< of that training
   int gradients = 1000, batch = 64;
   std::size_t most_states = 1 << 14;
+  double most_operations = MicroscopeOptions{}.most_operations;
   bool json = false, blocks = false;
   std::filesystem::path figure;  ///< without its ending; empty: none
   std::filesystem::path advice;  ///< graph file to write; empty: none

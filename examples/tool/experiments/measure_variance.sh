@@ -26,7 +26,7 @@ list estimators topologies > build/microscope/networks
 number=0
 while read -r topology; do
   number=$((number + 1))
-  "$tool" microscope --topology "$topology" --epochs 2 --lr 0.25 --gradients 1000 --estimators "$methods" \
+  "$tool" microscope --topology "$topology" --epochs 2 --lr 0.25 --gradients 1000 --most-operations 1e15 --estimators "$methods" \
     --figure build/microscope/$number > build/microscope/$number.text < /dev/null
 done < build/microscope/networks
 for column in 4 5; do

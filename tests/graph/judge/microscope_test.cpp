@@ -362,3 +362,29 @@ TEST_CASE("advice finds the least product, also where no single change of one no
   CHECK(chosen(a) == relaxed.name());
   CHECK(chosen(b) == "reinforce");
 }
+
+TEST_CASE("under the microscope nobody sums out beyond the limit, and the figure is told") {
+  Graph graph;
+  NodeId last = graph.input("x", 1);
+  for (int i = 0; i < 100; ++i) last = graph.add("n" + std::to_string(i), Bernoulli{}, {last});
+  const RewardId reward = graph.reward("r", {last});
+  const Model model = compile(graph);
+  const std::vector<float> x = {1};
+  const std::vector<InputValues<float>> inputs = {{NodeId{0}, x}};
+  const std::vector<RewardFunction> rewards = {
+      {reward, [last](const JointOutcome& outcome) { return static_cast<double>(outcome(last)); }}};
+  const auto compare = [&](double most_operations) {
+    return compare_estimators(graph, model.parameters(), {inputs, rewards},
+                              {.contenders = {{HindsightCredit{}}, {Hnca{}}},
+                               .gradients = 4,
+                               .reference_gradients = 4,
+                               .batch = 2,
+                               .most_operations = most_operations})
+        .rows;
+  };
+  const auto refused = compare(1e5);
+  CHECK(refused[0].refusal.ends_with("for all its gradients, more than the limit of 1e+05"));
+  CHECK(refused[1].refusal == "");
+  CHECK(refused[1].variance() > 0);
+  CHECK(compare(1e7)[0].refusal == "");
+}

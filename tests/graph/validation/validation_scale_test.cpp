@@ -74,3 +74,26 @@ TEST_CASE("a large random graph is reduced to one that validates") {
   CHECK(validate(reduction.graph).assumption_1_holds());
   for (int i = 1; i < reduction.graph.node_count(); ++i) CHECK(!reduction.graph.parents(NodeId{i}).empty());
 }
+
+TEST_CASE("summing out on a line of sixteen thousand nodes is planned in seconds, or refused") {
+  Graph graph = wired(16'000, 1, 1);
+  for (const NodeId node : graph.nodes()) graph.estimate_with(node, HindsightCredit{});
+  const auto start = std::chrono::steady_clock::now();
+  const Report report = validate(graph);
+  CHECK(seconds_since(start) < 20);
+  std::size_t planned = 0, refused = 0;
+  for (const CreditVerdict& credit : report.credits) {
+    planned += credit.verdict.admissible ? 1 : 0;
+    refused += credit.verdict.why.ends_with("planning what to sum out takes too long") ? 1 : 0;
+  }
+  CHECK(planned > 200);
+  CHECK(refused > 15'000);
+  CHECK(planned + refused + 1 == report.credits.size());  // the reward reads the last
+}
+
+TEST_CASE("summing out on a line of a thousand nodes is planned whole") {
+  Graph graph = wired(1'000, 1, 1);
+  for (const NodeId node : graph.nodes())
+    if (node.index + 1 < graph.node_count()) graph.estimate_with(node, HindsightCredit{});
+  CHECK(validate(graph).admissible());
+}

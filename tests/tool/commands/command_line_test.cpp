@@ -232,7 +232,7 @@ TEST_CASE("options that are numbers or names say what they must be") {
   fails({"train", "--seed", "", "--out", out}, "--seed is given, but empty");
   for (const std::string seconds : {"nan", "-nan", "inf", "-1", "1e10"})
     fails({"train", "--checkpoint-seconds", seconds, "--out", out},
-          "--checkpoint-seconds: expected a number from 0 to 1e9, found " + seconds);
+          "--checkpoint-seconds: expected a number from 0 to 1e+09, found " + seconds);
   fails({"train", "--graph", "", "--out", out},
         "--graph: expected the name of a file or folder, found nothing");
   fails({"train", "--topology", "", "--out", out}, "--topology is given, but empty");

@@ -36,7 +36,7 @@ TEST_CASE("every option of train that is a number refuses what is none, or too l
                   "error[option]: --seed: expected a whole number from 0 to 18446744073709551615, found " +
                   number) == 0);
   CHECK(run(folder, {"train", "--checkpoint-seconds", "nan", "--out", folder / "run"})
-            .said.find("error[option]: --checkpoint-seconds: expected a number from 0 to 1e9, found nan") ==
+            .said.find("error[option]: --checkpoint-seconds: expected a number from 0 to 1e+09, found nan") ==
         0);
   CHECK(run(folder, {"train", "--seed", "18446744073709551615", "--hidden", "4", "--batch", "500", "--epochs",
                      "1", "--checkpoint-seconds", "0.5", "--out", folder / "run"})
