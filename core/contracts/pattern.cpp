@@ -1,7 +1,7 @@
 #include <hindsight/core/shape.hpp>
 
 #include <algorithm>
-#include <array>
+#include <cmath>
 #include <utility>
 
 #include <fmt/format.h>
@@ -15,6 +15,41 @@ namespace {
 
 using Lists = std::vector<std::vector<int>>;
 
+/// Which pairs of all that the units of a graph could form are joined. Those between are skipped: the time to
+/// draw grows with what is joined. The units are cut into blocks, each with random numbers of its own for
+/// every child, so that it does not matter of which block a node holds which part.
+class DrawnPairs {
+ public:
+  DrawnPairs(double density, std::uint64_t seed) : log_apart_(std::log1p(-density)), seed_(seed) {
+    constexpr double joined_per_block = 8;
+    while (block_bits_ < 31 && std::ldexp(density, block_bits_) < joined_per_block) ++block_bits_;
+  }
+
+  void add_parents(std::vector<int>& parents, const UnitRange& range, std::uint32_t child) const {
+    const std::uint32_t first = range.first_unit, last = first + static_cast<std::uint32_t>(range.units) - 1;
+    const double block_size = std::ldexp(1.0, block_bits_);
+    for (std::uint32_t block = first >> block_bits_; block <= last >> block_bits_; ++block) {
+      const double begin = block * block_size, end = std::min(begin + block_size, last + 1.0);
+      std::uint32_t draws = 0;
+      for (double unit = begin + skipped(child, block, draws); unit < end;
+           unit += 1 + skipped(child, block, draws))
+        if (unit >= first) parents.push_back(static_cast<int>(unit - first));
+    }
+  }
+
+ private:
+  /// How many are not joined before the next that is.
+  double skipped(std::uint32_t child, std::uint32_t block, std::uint32_t& draws) const {
+    const auto words = philox(seed_, {stream_word(Purpose::pattern, 0), child, block, draws++});
+    const double uniform = (words[0] + words[1] * 0x1p-32) * 0x1p-32;
+    return uniform < 1 ? std::floor(std::log1p(-uniform) / log_apart_) : 0;
+  }
+
+  double log_apart_;
+  std::uint64_t seed_;
+  int block_bits_ = 0;
+};
+
 Lists draw(const RandomWiring& random, const UnitRange& parent, const UnitRange& child,
            const std::string& name) {
   const auto [density, seed] = random;
@@ -24,28 +59,14 @@ Lists draw(const RandomWiring& random, const UnitRange& parent, const UnitRange&
                                    name, density),
             .help = {
                 fmt::format("Edge{{{}, Pattern::random(0.2, 1)}}   // a fifth of all pairs, seed 1", name)}});
-  constexpr double most_draws = 0x1p34;  // about a minute
-  if (static_cast<double>(parent.units) * child.units > most_draws)
-    refuse({.code = "pattern",
-            .message =
-                fmt::format("the edge from '{}' would draw for {} × {} pairs one by one; {:.3g} is the most",
-                            name, parent.units, child.units, most_draws),
-            .help = {"list the pairs that are joined: Pattern::pairs({{0, 0}, …})"}});
   constexpr double bytes_per_pair = 24;  // while they are sorted both ways
   internal::require_memory(bytes_per_pair * density * parent.units * child.units,
                            fmt::format("the edge from '{}', wired unit by unit,", name),
                            "lower the density or the number of units, or make the edge dense");
   Lists lists(static_cast<std::size_t>(child.units));
-  const std::uint32_t word = stream_word(Purpose::pattern, 0);
-  for (std::size_t to = 0; to < lists.size(); ++to) {
-    std::array<std::uint32_t, 4> words{};
-    for (std::uint32_t from = 0; from < static_cast<std::uint32_t>(parent.units); ++from) {
-      const std::uint32_t number = parent.first_unit + from;
-      if (from == 0 || number % 4 == 0)
-        words = philox(seed, {word, 0, child.first_unit + static_cast<std::uint32_t>(to), number / 4});
-      if (to_uniform<double>(words[number % 4]) < density) lists[to].push_back(static_cast<int>(from));
-    }
-  }
+  const DrawnPairs pairs(density, seed);
+  for (std::size_t to = 0; to < lists.size(); ++to)
+    pairs.add_parents(lists[to], parent, child.first_unit + static_cast<std::uint32_t>(to));
   return lists;
 }
 

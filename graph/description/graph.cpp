@@ -75,7 +75,6 @@ NodeId Graph::input(std::string name, int units) {
   check_name(name);
   check_units(name, units);
   return append({.name = std::move(name),
-                 .first_unit = 0,
                  .node = {},
                  .shape = {.units = units},
                  .parents = {},
@@ -93,13 +92,8 @@ NodeId Graph::add(std::string name, AnyNode node, std::vector<Edge> edges) {
            .message =
                fmt::format("its parent, node number {}, does not exist; {}", edge.parent.index, census()),
            .help = {"add parents first and pass the NodeId that graph.add(…) or graph.input(…) returned"}});
-  Entry entry{.name = name,
-              .first_unit = 0,
-              .node = std::move(node),
-              .shape = {},
-              .parents = {},
-              .children = {},
-              .choice = {}};
+  Entry entry{
+      .name = name, .node = std::move(node), .shape = {}, .parents = {}, .children = {}, .choice = {}};
   entry.parents = resolve(name, *entry.node, edges);
   std::vector<ParentShape> shapes;
   shapes.reserve(entry.parents.size());
@@ -128,9 +122,8 @@ NodeId Graph::append(Entry entry) {
     make_room(nodes_[static_cast<std::size_t>(parent.node.index)].children);
   const NodeId added{node_count()};
   names_.emplace(entry.name, added);
-  entry.first_unit = static_cast<std::uint32_t>(unit_count_);
-  unit_count_ += static_cast<std::size_t>(entry.shape.units);
-  edge_count_ += entry.parents.size();
+  entry.first_unit = static_cast<std::uint32_t>(unit_count());
+  entry.first_edge = edge_count();
   for (const Parent& parent : entry.parents)
     nodes_[static_cast<std::size_t>(parent.node.index)].children.push_back(added);
   nodes_.push_back(std::move(entry));
@@ -262,11 +255,11 @@ void Graph::check_units(const std::string& name, int units) const {
             .message = fmt::format("it has {} units; a population has at least 1", units),
             .help = {".units = 1"}});
   constexpr std::size_t most = (std::size_t{1} << 31) - 1;
-  if (unit_count_ + static_cast<std::size_t>(units) > most)
+  if (unit_count() + static_cast<std::size_t>(units) > most)
     refuse({.code = "too-many-units",
             .node = name,
             .message = fmt::format("with its {} units the graph would have {}; {} is the most", units,
-                                   unit_count_ + static_cast<std::size_t>(units), most),
+                                   unit_count() + static_cast<std::size_t>(units), most),
             .help = {"split the model into several graphs"}});
 }
 
@@ -352,7 +345,7 @@ std::vector<Graph::Parent> Graph::resolve(const std::string& name, const AnyNode
   for (std::size_t e = 0; e < edges.size(); ++e) {
     auto wiring = internal::guarded_call({"node-threw", &name, "its pattern"}, [&] {
       return edges[e].pattern.connect({dense[e].units, first_unit(edges[e].parent)},
-                                      {units, static_cast<std::uint32_t>(unit_count_)},
+                                      {units, static_cast<std::uint32_t>(unit_count())},
                                       std::string(dense[e].name));
     });
     if (wiring) parents[e].connectivity = std::make_shared<const Connectivity>(std::move(*wiring));

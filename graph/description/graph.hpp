@@ -122,8 +122,13 @@ class Graph {
 
   int node_count() const { return static_cast<int>(nodes_.size()); }
   int reward_count() const { return static_cast<int>(rewards_.size()); }
-  std::size_t edge_count() const { return edge_count_; }
-  std::size_t unit_count() const { return unit_count_; }
+  std::size_t edge_count() const {
+    return nodes_.empty() ? 0 : nodes_.back().first_edge + nodes_.back().parents.size();
+  }
+  std::size_t unit_count() const {
+    return nodes_.empty() ? 0
+                          : nodes_.back().first_unit + static_cast<std::size_t>(nodes_.back().shape.units);
+  }
 
   const std::string& name(NodeId node) const { return at(node).name; }
   Role role(NodeId node) const {
@@ -165,6 +170,7 @@ class Graph {
  private:
   struct Entry {
     std::string name;
+    std::size_t first_edge = 0;  ///< edges of all nodes before, as units
     std::uint32_t first_unit = 0;
     std::optional<AnyNode> node;
     Shape shape;
@@ -214,7 +220,6 @@ class Graph {
   std::unordered_map<std::string, Bearer, NameHash, std::equal_to<>> names_;
   std::map<std::pair<NodeId, RewardId>, EstimatorChoice> choices_;
   std::map<std::pair<NodeId, RewardId>, BaselineChoice> baselines_;
-  std::size_t edge_count_ = 0, unit_count_ = 0;
   Origin origin_ = Origin::program;
 };
 

@@ -73,7 +73,8 @@ BasicModel<S>::BasicModel(const Graph& graph, const Catalogue& catalogue, const 
 template <class S>
 BasicWorkspace<S> BasicModel<S>::workspace(int capacity, const WorkspaceOptions& options) const {
   check_workspace(capacity, replicas(), options.threads);
-  return internal::Access::workspace(std::make_unique<RunState<S>>(plan_, capacity, options.threads));
+  return internal::Access::workspace(
+      std::make_unique<RunState<S>>(plan_.pointer(), capacity, options.threads));
 }
 
 template <class S>

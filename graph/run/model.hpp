@@ -116,8 +116,8 @@ class BasicModel {
  private:
   friend internal::Access;
 
-  std::shared_ptr<const Report> report_;
-  std::shared_ptr<const internal::Plan<S>> plan_;
+  internal::Kept<std::shared_ptr<const Report>> report_;
+  internal::Kept<std::shared_ptr<const internal::Plan<S>>> plan_;
   std::vector<S> parameters_;
 };
 

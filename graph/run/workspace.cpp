@@ -47,6 +47,12 @@ MatrixView<const S> table(const RunState<S>& state, const internal::AlignedBuffe
 
 }  // namespace
 
+void internal::refuse_moved_from() {
+  refuse({.code = "moved-from",
+          .message = "this model or workspace was moved from; another has what it held",
+          .help = {"use the one that it was moved to, or compile(graph) another"}});
+}
+
 template <class S>
 BasicWorkspace<S>::BasicWorkspace(std::unique_ptr<internal::RunState<S>> state) : state_(std::move(state)) {}
 template <class S>

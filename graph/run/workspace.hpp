@@ -3,6 +3,7 @@
 #include <memory>
 #include <span>
 #include <string_view>
+#include <utility>
 
 #include <hindsight/core/ids.hpp>
 #include <hindsight/core/matrix_view.hpp>
@@ -14,6 +15,25 @@ namespace internal {
 struct Access;
 template <class S>
 struct RunState;
+
+[[noreturn]] void refuse_moved_from();
+
+/// Never null but in what was moved from: to use it there is an error.
+template <class Pointer>
+class Kept {
+ public:
+  Kept() = default;
+  Kept(Pointer pointer) : pointer_(std::move(pointer)) {}
+  auto& operator*() const { return *pointer(); }
+  auto* operator->() const { return pointer().get(); }
+  const Pointer& pointer() const {
+    if (!pointer_) refuse_moved_from();
+    return pointer_;
+  }
+
+ private:
+  Pointer pointer_;
+};
 }  // namespace internal
 
 struct WorkspaceOptions {
@@ -70,7 +90,7 @@ class BasicWorkspace {
   friend internal::Access;
   explicit BasicWorkspace(std::unique_ptr<internal::RunState<S>> state);
 
-  std::unique_ptr<internal::RunState<S>> state_;
+  internal::Kept<std::unique_ptr<internal::RunState<S>>> state_;
 };
 
 using Workspace = BasicWorkspace<float>;

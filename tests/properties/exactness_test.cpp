@@ -9,6 +9,7 @@
 
 #include "support/larger_error.hpp"
 #include "support/random_graphs.hpp"
+#include "support/share.hpp"
 
 using namespace hindsight;
 using namespace hindsight::testing;
@@ -47,11 +48,11 @@ int count_credits(const Report& report, const std::string& estimator) {
 TEST_CASE("every mix of admissible estimators is unbiased on random DAGs") {
   int violating = 0, behind_functions = 0;
   KindCounts kinds;
-  for (std::uint64_t seed = 0; seed < 600; ++seed) {
+  for (std::uint64_t seed = 0; seed < share(600U); ++seed) {
     const bool layered = seed % 4 == 0;
     RandomGraph random = random_graph(seed, {.wiring = layered ? Wiring::layered : Wiring::any,
                                              .nodes = 3 + static_cast<int>(seed % 4),
-                                             .functions = seed >= 300,
+                                             .functions = seed / 4 % 2 == 1,
                                              .rows = seed % 5 == 0,
                                              .most_states = 1024});
     choose_estimators(random, seed);
@@ -66,17 +67,17 @@ TEST_CASE("every mix of admissible estimators is unbiased on random DAGs") {
   }
   // The relaxed setting must really have been exercised on nodes that violate the assumption, and HNCA on
   // nodes whose children read them through deterministic ones.
-  CHECK(violating >= 50);
-  CHECK(behind_functions >= 100);
+  CHECK(violating >= share(50));
+  CHECK(behind_functions >= share(100));
   // And nodes of one's own in both forms.
   for (const char* kind : {"SineVote", "ChunkSineVote", "SquareSums", "ChunkSquareSums"}) {
     CAPTURE(std::string(kind));
-    CHECK(kinds[kind] >= 20);
+    CHECK(kinds[kind] >= share(20));
   }
 }
 
 TEST_CASE("the same mixes are unbiased in float up to rounding") {
-  for (std::uint64_t seed = 1000; seed < 1060; ++seed) {
+  for (std::uint64_t seed = 1000; seed < 1000 + share(60U); ++seed) {
     RandomGraph random = random_graph(seed, {.functions = seed % 2 == 0, .most_states = 512});
     choose_estimators(random, seed);
     const Enumeration exact = judge(random, random_model<float>(random.graph, seed));
@@ -87,7 +88,7 @@ TEST_CASE("the same mixes are unbiased in float up to rounding") {
 
 TEST_CASE_TEMPLATE("the same mixes are unbiased by every instruction set", S, float, double) {
   for (const InstructionSet set : available_instruction_sets())
-    for (std::uint64_t seed = 5000; seed < 5025; ++seed) {
+    for (std::uint64_t seed = 5000; seed < 5000 + share(25U); ++seed) {
       RandomGraph random =
           random_graph(seed, {.functions = seed % 2 == 0, .rows = seed % 5 == 0, .most_states = 512});
       choose_estimators(random, seed);
@@ -135,9 +136,9 @@ TEST_CASE_TEMPLATE("layers that are wide enough to be worked densely are unbiase
 }
 
 TEST_CASE("the exact gradient is the derivative of the expected reward") {
-  for (std::uint64_t seed = 2000; seed < 2040; ++seed) {
+  for (std::uint64_t seed = 2000; seed < 2000 + share(40U); ++seed) {
     RandomGraph random =
-        random_graph(seed, {.nodes = 4, .functions = seed >= 2020, .rows = true, .most_states = 256});
+        random_graph(seed, {.nodes = 4, .functions = seed % 2 == 1, .rows = true, .most_states = 256});
     BasicModel<double> model = random_model<double>(random.graph, seed, 0.7);
     const Enumeration exact = judge(random, model);
     const auto expected_reward = [&] {
@@ -163,7 +164,7 @@ TEST_CASE("the exact gradient is the derivative of the expected reward") {
 
 TEST_CASE("the validator calls HNCA biased exactly where the reward reads the node") {
   int direct = 0, indirect = 0;
-  for (std::uint64_t seed = 3000; seed < 3100; ++seed) {
+  for (std::uint64_t seed = 3000; seed < 3000 + share(100U); ++seed) {
     const RandomGraph random = random_graph(seed, {.most_states = 256});
     for (const CreditVerdict& credit : validate(random.graph).credits) {
       bool reads = false;
@@ -179,15 +180,15 @@ TEST_CASE("the validator calls HNCA biased exactly where the reward reads the no
       ++(reads ? direct : indirect);
     }
   }
-  CHECK(direct > 100);
-  CHECK(indirect > 100);
+  CHECK(direct > share(100));
+  CHECK(indirect > share(100));
 }
 
 TEST_CASE("what is refused as biased is biased, by as much as theory says") {
   // For f = g(rest) + 1 where the node is 0, the bias at class 0's intercept is -E of tau0·(1 - tau0)
   // (docs/theory.md), strictly negative when all probabilities are positive: no luck is involved.
   int tried = 0;
-  for (std::uint64_t seed = 4000; seed < 4040; ++seed) {
+  for (std::uint64_t seed = 4000; seed < 4000 + share(40U); ++seed) {
     RandomGraph random = random_graph(seed, {.custom = false, .most_states = 256});
     const NodeId hidden = random.graph.add("hidden", Categorical{.classes = 3}, {random.stochastic.front()});
     const NodeId child = random.graph.add("child", Bernoulli{}, {hidden, random.stochastic.back()});

@@ -13,6 +13,7 @@
 
 #include "support/covariance.hpp"
 #include "support/random_graphs.hpp"
+#include "support/share.hpp"
 
 using namespace hindsight;
 using namespace hindsight::testing;
@@ -49,7 +50,7 @@ BasicModel<S> model_with(const RandomGraph& random, const std::vector<NodeId>& n
 
 TEST_CASE("per unit the covariance of HNCA is never above that of REINFORCE on any DAG and any node kind") {
   int units = 0, violating = 0, strictly_better = 0;
-  for (std::uint64_t seed = 0; seed < 150; ++seed) {
+  for (std::uint64_t seed = 0; seed < share(150U); ++seed) {
     const RandomGraph random = random_graph(seed, {.nodes = 4, .most_states = 128});
     const std::vector<NodeId> nodes = indirect_nodes(random);
     const BasicModel<double> hnca = model_with(random, nodes, Hnca{.assumption = Assumption::relaxed}, seed);
@@ -68,9 +69,9 @@ TEST_CASE("per unit the covariance of HNCA is never above that of REINFORCE on a
         ++units;
       }
   }
-  CHECK(units >= 250);
-  CHECK(violating >= 20);
-  CHECK(strictly_better >= 150);
+  CHECK(units >= share(250));
+  CHECK(violating >= share(20));
+  CHECK(strictly_better >= share(150));
 }
 
 // In float a covariance of order 1 is rounded by about 1e-6.
@@ -78,7 +79,7 @@ TEST_CASE_TEMPLATE("the covariance of HNCA is never above that of REINFORCE by a
                    double) {
   for (const InstructionSet set : available_instruction_sets()) {
     int units = 0;
-    for (std::uint64_t seed = 2000; seed < 2012; ++seed) {
+    for (std::uint64_t seed = 2000; seed < 2000 + share(12U); ++seed) {
       const RandomGraph random = random_graph(seed, {.nodes = 4, .most_states = 128});
       const std::vector<NodeId> nodes = indirect_nodes(random);
       const auto hnca = model_with<S>(random, nodes, Hnca{.assumption = Assumption::relaxed}, seed, set),
@@ -95,7 +96,7 @@ TEST_CASE_TEMPLATE("the covariance of HNCA is never above that of REINFORCE by a
           ++units;
         }
     }
-    CHECK(units >= 15);
+    CHECK(units >= share(15));
   }
 }
 
@@ -105,7 +106,7 @@ TEST_CASE(
     double probability = 0, hnca = 0, hnca_squared = 0, reinforce = 0, reinforce_squared = 0;
   };
   int compared = 0;
-  for (std::uint64_t seed = 1000; seed < 1150; ++seed) {
+  for (std::uint64_t seed = 1000; seed < 1000 + share(150U); ++seed) {
     const RandomGraph random = random_graph(seed, {.nodes = 4, .most_states = 128});
     const std::vector<NodeId> nodes = indirect_nodes(random);
     const BasicModel<double> model = model_with(random, nodes, Hnca{.assumption = Assumption::relaxed}, seed);
@@ -158,5 +159,5 @@ TEST_CASE(
       ++compared;
     }
   }
-  CHECK(compared >= 500);
+  CHECK(compared >= share(500));
 }

@@ -13,6 +13,7 @@
 #include "support/custom_nodes.hpp"
 #include "support/refusal.hpp"
 #include "support/scratch_folder.hpp"
+#include "support/share.hpp"
 
 using namespace hindsight;
 using namespace hindsight::testing;
@@ -95,7 +96,7 @@ TEST_CASE("values that mean nothing are refused with what they should be") {
   CHECK(refused("digraph { x -> y [seed=-1] }") ==
         "net:1: error[bad-attribute]: node 'y': seed=\"-1\" is not a whole number from 0 to 2^64 - 1\n"
         "  help: seed=0");
-  CHECK(refused("digraph { x -> y [density=\"+0.5\" seed=\" +1 \"] }") == "nothing was refused");
+  CHECK(refused("digraph { x -> y [density=\"+0.5\" seed=\" +2 \"] }") == "nothing was refused");
   for (const char* values : {"+-1,1", "++1,1", "+,1", "-+1,1"})
     CHECK(refused(fmt::format("digraph {{ y [kind=bernoulli values=\"{}\"] }}", values))
               .starts_with("net:1: error[bad-attribute]: node 'y'"));
@@ -286,18 +287,18 @@ TEST_CASE("bytes that are no UTF-8 are refused in their line") {
   }
 }
 
-TEST_CASE("100 MB of garbage are refused, with a line, and soon") {
+TEST_CASE("megabytes of garbage are refused, with a line, and soon") {
   std::mt19937_64 random(7);
-  std::string bytes(100'000'000, '\0');
+  const std::size_t size = share(100'000'000U);
+  std::string bytes(size, '\0');
   for (std::size_t i = 0; i + 8 <= bytes.size(); i += 8) {
     const std::uint64_t word = random();
     std::copy_n(reinterpret_cast<const char*>(&word), 8, bytes.data() + i);
   }
   std::string letters = bytes;
   for (char& c : letters) c = static_cast<char>("abc \n->{}[];=\"<"[static_cast<unsigned char>(c) % 15]);
-  for (const std::string& garbage :
-       {bytes, letters, std::string(100'000'000, 'a'), std::string(100'000'000, '\n'),
-        "digraph {" + std::string(100'000'000, ' ')})
+  for (const std::string& garbage : {bytes, letters, std::string(size, 'a'), std::string(size, '\n'),
+                                     "digraph {" + std::string(size, ' ')})
     for (const GraphFormat format : {GraphFormat::dot, GraphFormat::graphml, GraphFormat::edge_list}) {
       const std::string text = refused(garbage, format);
       // As lists of edges, nothing but blanks is an empty graph, and two words are an edge.

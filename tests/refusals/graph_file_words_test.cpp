@@ -91,7 +91,7 @@ TEST_CASE("what nodes refuse is helped in attributes") {
         "  help: classes=2");
   for (const char* text :
        {"digraph { x [kind=input]; y [kind=bernoulli]; x -> y [density=2] }",
-        "digraph { x [kind=input units=200000]; y [kind=bernoulli units=200000]; x -> y [density=0.001] }",
+        "digraph { x [kind=input units=2000000]; y [kind=bernoulli units=2000000]; x -> y [density=0.5] }",
         "digraph { x [kind=input]; t [kind=table rows=\"0.5,0.5\"]; x -> t }", "digraph { t [kind=table] }",
         "digraph { t [kind=table rows=\"0.5,0.5\" values=\"1\"] }", "digraph { \"\" [kind=input] }",
         "digraph { r [kind=reward] }", "digraph { x [kind=input estimator=hnca] }",

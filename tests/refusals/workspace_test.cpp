@@ -187,3 +187,55 @@ TEST_CASE("an unknown node has no outcomes and no tables") {
   help: use the NodeId that graph.add(…) returned)");
   chain.check_runs();
 }
+
+TEST_CASE("what was moved from is refused, and works again once something is moved to it") {
+  Chain chain;
+  const std::string expected =
+      R"(error[moved-from]: this model or workspace was moved from; another has what it held
+  help: use the one that it was moved to, or compile(graph) another)";
+  Model kept = std::move(chain.model);
+  Model& model = chain.model;
+  CHECK(model.parameters().empty());
+  for (const std::string& refused :
+       {refusal([&] { model.workspace(4); }), refusal([&] { model.forward(chain.run, {}); }),
+        refusal([&] { model.backward(chain.run, {}); }), refusal([&] { model.parameters("b/bias"); }),
+        refusal([&] { model.range("b/bias"); }), refusal([&] { model.range(chain.x); }),
+        refusal([&] { model.parameter_names(); }), refusal([&] { model.replicas(); }),
+        refusal([&] { model.instructions(); }), refusal([&] { model.report(); }),
+        refusal([&] { enumerate(model, {}, {}); })})
+    CHECK(refused == expected);
+
+  Workspace kept_run = std::move(chain.run);
+  Workspace& run = chain.run;
+  for (const std::string& refused :
+       {refusal([&] { kept.forward(run, {}); }), refusal([&] { kept.backward(run, {}); }),
+        refusal([&] { run.capacity(); }), refusal([&] { run.samples(); }), refusal([&] { run.threads(); }),
+        refusal([&] { run.outcomes(chain.x); }), refusal([&] { run.values(chain.x); }),
+        refusal([&] { run.log_probs(chain.x); }), refusal([&] { run.evidence(chain.x); }),
+        refusal([&] { run.evidence(chain.x, RewardId{0}); }), refusal([&] { run.credit(chain.x); }),
+        refusal([&] { run.gradient(); }), refusal([&] { run.gradient("b/bias"); }),
+        refusal([&] { run.rewards(RewardId{0}); }), refusal([&] { run.baselines(); }),
+        refusal([&] { std::as_const(run).baselines(); }), refusal([&] { run.position(); }),
+        refusal([&] { run.seek({}); }), refusal([&] { const Workspace copy = run; })})
+    CHECK(refused == expected);
+
+  model = std::move(kept);
+  run = std::move(kept_run);
+  chain.check_runs();
+}
+
+TEST_CASE("a graph that was moved from is empty and can be built anew") {
+  Graph graph;
+  graph.reward("r", {graph.add("a", Bernoulli{.units = 3}, {graph.input("x", 2)})});
+  const Graph kept = std::move(graph);
+  CHECK(kept.unit_count() == 5);
+  CHECK(kept.edge_count() == 1);
+  CHECK(graph.node_count() == 0);
+  CHECK(graph.unit_count() == 0);
+  CHECK(graph.edge_count() == 0);
+  CHECK(!graph.find("a"));
+  const NodeId b = graph.add("a", Bernoulli{.units = 2}, {graph.input("x", 2)});
+  CHECK(graph.first_unit(b) == 2);
+  graph.reward("r", {b});
+  CHECK(compile(graph).parameters().size() == 6);
+}

@@ -96,6 +96,54 @@ TEST_CASE("random patterns join the share of pairs they were asked for") {
     }
 }
 
+// Seed 4. 10¹⁰ pairs of which each is joined with probability 10⁻⁷: 1000 are, with standard deviation 32; the
+// bound is 5 of them, which chance passes with probability 6e-7. Had pairs been drawn one by one this would
+// take minutes.
+TEST_CASE("a random pattern takes as long as what it joins") {
+  const auto wiring = Pattern::random(1e-7, 4).connect({100'000, 7}, {100'000, 100'007}, "x");
+  REQUIRE(wiring);
+  CHECK(wiring->pairs() > 840);
+  CHECK(wiring->pairs() < 1160);
+  // Halves hold 500 each, standard deviation 16 given the sum.
+  std::size_t of_the_first = 0;
+  for (int parent = 0; parent < 50'000; ++parent) of_the_first += wiring->children_of(parent).size();
+  CHECK(2 * of_the_first > wiring->pairs() - 160);
+  CHECK(2 * of_the_first < wiring->pairs() + 160);
+}
+
+// Seed 5. Neighbours are joined independently: of 300·199 pairs of neighbours d² are both joined. The count's
+// variance is at most n·d²·(1 + 2d); the bound is 5 standard deviations, passed by chance three times in ten
+// million.
+TEST_CASE("a random pattern joins neighbours independently") {
+  for (const double density : {0.05, 0.3, 0.9}) {
+    const auto wiring = Pattern::random(density, 5).connect({200}, {300}, "x");
+    REQUIRE(wiring);
+    double both = 0;
+    for (int child = 0; child < 300; ++child) {
+      const auto parents = wiring->parents_of(child);
+      for (std::size_t i = 1; i < parents.size(); ++i) both += parents[i] == parents[i - 1] + 1 ? 1 : 0;
+    }
+    const double n = 300 * 199, expected = n * density * density;
+    CHECK(std::abs(both - expected) < 5 * std::sqrt(expected * (1 + 2 * density)));
+  }
+}
+
+TEST_CASE("a random pattern does not depend on how units are gathered into nodes") {
+  for (const double density : {1e-3, 0.05, 0.3, 0.9}) {
+    const auto whole = Pattern::random(density, 6).connect({1000, 40}, {30, 5000}, "x");
+    const auto left = Pattern::random(density, 6).connect({333, 40}, {30, 5000}, "x"),
+               right = Pattern::random(density, 6).connect({667, 373}, {10, 5020}, "x");
+    REQUIRE(whole);
+    REQUIRE(left);
+    REQUIRE(right);
+    for (int child = 20; child < 30; ++child) {
+      std::vector<int> joined = listed(left->parents_of(child));
+      for (const int parent : right->parents_of(child - 20)) joined.push_back(333 + parent);
+      CHECK(joined == listed(whole->parents_of(child)));
+    }
+  }
+}
+
 TEST_CASE("a random pattern of density one joins all pairs") {
   const auto wiring = Pattern::random(1, 1).connect({6}, {5}, "x");
   REQUIRE(wiring);

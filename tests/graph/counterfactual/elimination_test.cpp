@@ -16,6 +16,7 @@
 #include "support/hindsight_reference.hpp"
 #include "support/larger_error.hpp"
 #include "support/random_graphs.hpp"
+#include "support/share.hpp"
 
 using namespace hindsight;
 using namespace hindsight::testing;
@@ -64,7 +65,7 @@ RandomGraphOptions options(std::uint64_t seed, double most_states) {
 
 TEST_CASE("the posterior of several steps is that of everything but the unit and what is summed out") {
   int compared = 0, violating = 0, beyond_one = 0, behind_functions = 0;
-  for (std::uint64_t seed = 0; seed < 160; ++seed) {
+  for (std::uint64_t seed = 0; seed < share(160U); ++seed) {
     const RandomGraph random = random_graph(seed, options(seed, 128));
     const HindsightReference reference(random.graph);
     const Violations violations = find_violations(random.graph);
@@ -86,15 +87,15 @@ TEST_CASE("the posterior of several steps is that of everything but the unit and
         if (internal::Access::plan(model).credit.eliminations.uses_trials()) ++behind_functions;
       }
   }
-  CHECK(compared >= 500);
-  CHECK(violating >= 100);
-  CHECK(beyond_one >= 200);
-  CHECK(behind_functions >= 50);
+  CHECK(compared >= share(500));
+  CHECK(violating >= share(100));
+  CHECK(beyond_one >= share(200));
+  CHECK(behind_functions >= share(50));
 }
 
 TEST_CASE("hindsight over any number of steps is unbiased on random DAGs") {
   int several = 0;
-  for (std::uint64_t seed = 1000; seed < 1150; ++seed) {
+  for (std::uint64_t seed = 1000; seed < 1000 + share(150U); ++seed) {
     const RandomGraph random = random_graph(seed, options(seed, 1024));
     const std::vector<Pair> pairs = indirect_pairs(random);
     for (const int steps : {1, 2, 3, 4, every_step}) {
@@ -112,13 +113,13 @@ TEST_CASE("hindsight over any number of steps is unbiased on random DAGs") {
       if (!internal::Access::plan(model).credit.eliminations.empty()) ++several;
     }
   }
-  CHECK(several >= 200);
+  CHECK(several >= share(200));
 }
 
 // A known reward may read the node itself; what else it reads is not summed out either.
 TEST_CASE("hindsight over any number of steps is unbiased with known rewards") {
   int direct = 0;
-  for (std::uint64_t seed = 1500; seed < 1580; ++seed) {
+  for (std::uint64_t seed = 1500; seed < 1500 + share(80U); ++seed) {
     RandomGraphOptions with_known = options(seed, 256);
     with_known.known = true;
     const RandomGraph random = random_graph(seed, with_known);
@@ -144,12 +145,12 @@ TEST_CASE("hindsight over any number of steps is unbiased with known rewards") {
         if (credit.reward_rerun && credit.eliminated_row) ++direct;
     }
   }
-  CHECK(direct >= 20);
+  CHECK(direct >= share(20));
 }
 
 TEST_CASE("hindsight over several steps is unbiased in float up to rounding, by every instruction set") {
   for (const InstructionSet set : available_instruction_sets())
-    for (std::uint64_t seed = 2000; seed < 2030; ++seed) {
+    for (std::uint64_t seed = 2000; seed < 2000 + share(30U); ++seed) {
       const RandomGraph random = random_graph(seed, options(seed, 256));
       for (const EstimatorChoice& choice :
            {EstimatorChoice(steps_of(2)), EstimatorChoice(HindsightCredit{})}) {
@@ -168,7 +169,7 @@ TEST_CASE("hindsight over several steps is unbiased in float up to rounding, by 
 // (tests/properties/claims_test.cpp).
 TEST_CASE("per unit and reward the covariance never rises with the number of steps") {
   int compared = 0, strictly_better = 0;
-  for (std::uint64_t seed = 3000; seed < 3060; ++seed) {
+  for (std::uint64_t seed = 3000; seed < 3000 + share(60U); ++seed) {
     RandomGraphOptions small = options(seed, 96);
     small.nodes = 4 + static_cast<int>(seed % 2);
     const RandomGraph random = random_graph(seed, small);
@@ -203,13 +204,13 @@ TEST_CASE("per unit and reward the covariance never rises with the number of ste
       }
     }
   }
-  CHECK(compared >= 200);
-  CHECK(strictly_better >= 20);
+  CHECK(compared >= share(200));
+  CHECK(strictly_better >= share(20));
 }
 
 TEST_CASE("beyond the last unread descendant more steps change nothing") {
   int compared = 0;
-  for (std::uint64_t seed = 4000; seed < 4060; ++seed) {
+  for (std::uint64_t seed = 4000; seed < 4000 + share(60U); ++seed) {
     const RandomGraph random = random_graph(seed, options(seed, 128));
     const HindsightReference reference(random.graph);
     for (const Pair& pair : indirect_pairs(random)) {
@@ -231,5 +232,5 @@ TEST_CASE("beyond the last unread descendant more steps change nothing") {
       ++compared;
     }
   }
-  CHECK(compared >= 40);
+  CHECK(compared >= share(40));
 }

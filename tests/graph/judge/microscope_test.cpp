@@ -7,6 +7,7 @@
 #include <doctest/doctest.h>
 
 #include "support/random_graphs.hpp"
+#include "support/share.hpp"
 
 using namespace hindsight;
 using namespace hindsight::testing;
@@ -56,7 +57,7 @@ double squared_sum(std::span<const double> values) {
 
 TEST_CASE("under the microscope means, variances and the reference are those of the oracle") {
   int measured = 0;
-  for (std::uint64_t seed = 0; seed < 8; ++seed) {
+  for (std::uint64_t seed = 0; seed < share(8U); ++seed) {
     const Scene scene(seed, {.functions = seed % 3 == 0, .rows = seed % 2 == 0, .most_states = 256});
     const Comparison comparison = scene.compare({.contenders = {{Reinforce{}},
                                                                 {relaxed},
@@ -102,7 +103,7 @@ TEST_CASE("under the microscope means, variances and the reference are those of 
       CHECK(blocks == doctest::Approx(nodes));
     }
   }
-  CHECK(measured > 60);
+  CHECK(measured > share(60));
 }
 
 TEST_CASE("a bias is found and measured, against the exact gradient and against a long run") {

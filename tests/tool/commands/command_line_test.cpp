@@ -121,13 +121,13 @@ TEST_CASE("a reader that has seen enough ends the program as it ends others") {
 TEST_CASE("results are on standard output and progress is on standard error") {
   const ScratchFolder folder;
   write_graph(folder);
-  REQUIRE(run_in_shell(folder, "$hindsight train --hidden 4 --epochs 3 --out run >out 2>log").code == 0);
+  REQUIRE(run_in_shell(folder, "$hindsight train --hidden 4 --epochs 1 --out run >out 2>log").code == 0);
   const std::string out = content(folder / "out"), log = content(folder / "log");
   CHECK(out.starts_with("\n  test accuracy   "));
   CHECK_FALSE(says(out, "samples/s"));
   CHECK_FALSE(says(log, "accuracy"));
   // Said once and last, when the test images of the last epoch have been classified, too.
-  CHECK(log.find("100 %  epoch 3  reward ") > log.find(" 90 %  "));
+  CHECK(log.find("100 %  epoch 1  reward ") > log.find(" 90 %  "));
   CHECK(log.find("100 %") == log.rfind("100 %"));
   CHECK(log.find('\n', log.find("100 %")) == log.size() - 1);
 
