@@ -9,6 +9,7 @@
 #include <hindsight/core/report.hpp>
 
 #include "support/refusal.hpp"
+#include "support/share.hpp"
 
 using namespace hindsight;
 using namespace hindsight::tool;
@@ -258,13 +259,13 @@ TEST_CASE("a tensor file nested 100,000 deep is refused") {
 }
 
 // Time that grows with the square of the number would be noticed.
-TEST_CASE("a tensor file of 100,000 tensors is written and read") {
+TEST_CASE("a tensor file of a hundred thousand tensors is written and read") {
   TensorFile file;
-  for (std::uint32_t i = 0; i < 100'000; ++i)
-    file.add(fmt::format("{}", i), {}, std::vector<std::uint32_t>{i});
+  constexpr std::uint32_t count = share(100'000U);
+  for (std::uint32_t i = 0; i < count; ++i) file.add(fmt::format("{}", i), {}, std::vector<std::uint32_t>{i});
   const TensorFile read = TensorFile::from_bytes(file.to_bytes(), "w");
   CHECK(read.names() == file.names());
-  CHECK(read.uint32s("99999") == std::vector<std::uint32_t>{99'999});
+  CHECK(read.uint32s(fmt::format("{}", count - 1)) == std::vector{count - 1});
 }
 
 // The right checksum lets damage through to the checks behind it.
@@ -274,7 +275,7 @@ TEST_CASE("a tensor file damaged at random is refused or read whole, even under 
   const std::string alphabet = R"(0189-.e"\{}[],: aF)";
   const std::size_t digits = 8 + start.find("00000000");
   int accepted = 0;
-  for (int round = 0; round < 20'000; ++round) {
+  for (int round = 0; round < share(20'000); ++round) {
     std::string bytes = whole;
     for (unsigned change = rng() % 3; change < 3; ++change)
       bytes[rng() % bytes.size()] = alphabet[rng() % alphabet.size()];
