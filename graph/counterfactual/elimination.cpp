@@ -14,7 +14,7 @@ namespace {
 /// Edges that a search for open units passes, which takes some hundredths of a second.
 constexpr double most_walked = 2e6;
 /// Edges that all searches of one planner may pass, a unit counted as ten of them: some seconds.
-constexpr double most_explored = 2e7;
+constexpr double most_explored = 1e7;
 constexpr double edges_per_unit = 10;
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include <hindsight/core/index.hpp>
+#include <hindsight/core/memory.hpp>
 #include <hindsight/graph/access.hpp>
 #include <hindsight/graph/bias_test.hpp>
 #include <hindsight/graph/compared_parts.hpp>
@@ -130,6 +131,7 @@ class Microscope {
 
   Comparison run() {
     result_.rows.resize(options_.contenders.size() + options_.graphs.size());
+    check_memory();
     auto row = result_.rows.begin();
     for (const CreditMethod& contender : options_.contenders) enter(contender, *row++);
     for (const Graph& graph : options_.graphs) enter(graph, *row++);
@@ -140,6 +142,21 @@ class Microscope {
   }
 
  private:
+  void check_memory() const {
+    // A parameter, its gradient, the two moments, the direction of a bias and the mean that is returned; of
+    // the reference both halves and what it is made with.
+    constexpr double per_contender = 2 * sizeof(float) + 4 * sizeof(double),
+                     of_reference = 4 * sizeof(float) + 5 * sizeof(double);
+    const auto contenders = static_cast<double>(result_.rows.size());
+    internal::require_memory(
+        static_cast<double>(parameters_.size()) * (contenders * per_contender + of_reference),
+        fmt::format(
+            "comparing {} at {} parameters",
+            result_.rows.size() == 1 ? "1 estimator" : fmt::format("{} estimators", result_.rows.size()),
+            parameters_.size()),
+        "compare fewer estimators at a time, or a smaller graph");
+  }
+
   ValidateOptions limits() const { return {.elimination_limit = options_.elimination_limit}; }
 
   CompileOptions compile_options() const {

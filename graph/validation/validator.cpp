@@ -10,6 +10,7 @@
 #include <fmt/ranges.h>
 
 #include <hindsight/core/index.hpp>
+#include <hindsight/core/memory.hpp>
 #include <hindsight/graph/baseline_rules.hpp>
 #include <hindsight/graph/clamped_rerun.hpp>
 #include <hindsight/graph/diagnostic_list.hpp>
@@ -26,6 +27,9 @@
 namespace hindsight {
 namespace internal {
 namespace {
+
+/// With texts that explain it, and the assignment that follows.
+constexpr double bytes_per_credit = sizeof(CreditVerdict) + sizeof(Assignment) + 128;
 
 class Validator {
  public:
@@ -57,8 +61,12 @@ class Validator {
                         .message = "the graph has no reward, so there is nothing to learn from",
                         .help = {lines_.add_reward(NodeId{graph_.node_count() - 1})}});
     list_nodes();
+    double credits = 0;
     for (const RewardId reward : graph_.rewards()) {
       upstream_.push_back(upstream_of(graph_, reward));
+      credits += static_cast<double>(std::count(upstream_.back().begin(), upstream_.back().end(), true));
+      require_memory(bytes_per_credit * credits, "a report on every node and every reward that it leads to",
+                     "add rewards that credit the same nodes up to one, or split the graph");
       read_directly_.push_back(contraction_.read_directly(reward));
     }
     for (const NodeId node : graph_.nodes()) examine_node(node);

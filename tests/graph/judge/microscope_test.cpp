@@ -7,6 +7,7 @@
 #include <doctest/doctest.h>
 
 #include "support/random_graphs.hpp"
+#include "support/refusal.hpp"
 #include "support/share.hpp"
 
 using namespace hindsight;
@@ -388,4 +389,20 @@ TEST_CASE("under the microscope nobody sums out beyond the limit, and the figure
   CHECK(refused[1].refusal == "");
   CHECK(refused[1].variance() > 0);
   CHECK(compare(1e7)[0].refusal == "");
+}
+
+TEST_CASE("what the microscope would keep in memory is computed before it looks") {
+  Graph graph;
+  const NodeId x = graph.input("x", 1000);
+  const RewardId reward = graph.reward("r", {graph.add("a", Bernoulli{.units = 1000}, {x})});
+  const Model model = compile(graph);
+  const std::vector<float> row(1000);
+  const std::vector<InputValues<float>> inputs = {{x, one_sample(row)}};
+  const std::vector<RewardFunction> rewards = {{reward, [](const JointOutcome&) { return 1.0; }}};
+  const std::string said = refusal([&] {
+    compare_estimators(graph, model.parameters(), {inputs, rewards},
+                       {.contenders = std::vector<CreditMethod>(20'000, {Reinforce{}})});
+  });
+  CHECK(said.starts_with(
+      "error[too-large]: comparing 20000 estimators at 1001000 parameters would take 801 GB;"));
 }
