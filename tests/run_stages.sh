@@ -26,7 +26,7 @@ install() { cmake --preset dev && cmake --build --preset dev && ctest --preset i
 declare -A purpose=(
   [format]="clang-format finds nothing to change"
   [plain]="build with warnings as errors, then all tests"
-  [sanitizers]="the same under the address and undefined-behaviour sanitizers"
+  [sanitizers]="what runs the library and the tool, under the address and undefined-behaviour sanitizers"
   [threads]="what several threads run, under the thread sanitizer"
   [fuzz]="bytes of all sorts for the readers of graph files"
   [install]="a project that uses the library by find_package and by add_subdirectory"

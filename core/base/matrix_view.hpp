@@ -2,6 +2,7 @@
 
 #include <concepts>
 #include <cstddef>
+#include <initializer_list>
 #include <memory>
 #include <ranges>
 #include <type_traits>
@@ -47,11 +48,18 @@ concept RangeOf = std::ranges::contiguous_range<R> && !StridedMatrix<R> &&
 template <class M>
 concept OwningMatrix = StridedMatrix<M> && std::same_as<M, typename M::PlainObject>;
 
+template <class R>
+inline constexpr bool is_initializer_list = false;
+template <class T>
+inline constexpr bool is_initializer_list<std::initializer_list<T>> = true;
+template <class R>
+concept OwningRange =
+    !StridedMatrix<R> && !std::ranges::borrowed_range<R> && !std::ranges::view<R> && !is_initializer_list<R>;
+
 /// What the reference binds to is about to end, and its numbers with it.
 template <class M>
-concept EndingOwner =
-    !std::is_lvalue_reference_v<M> &&
-    (OwningMatrix<std::remove_cvref_t<M>> || (!StridedMatrix<M> && !std::ranges::borrowed_range<M>));
+concept EndingOwner = !std::is_lvalue_reference_v<M> &&
+                      (OwningMatrix<std::remove_cvref_t<M>> || OwningRange<std::remove_cvref_t<M>>);
 
 }  // namespace internal
 
@@ -106,7 +114,7 @@ class MatrixView {
 /// One sample whose units are the values of a contiguous range.
 template <std::ranges::contiguous_range R>
 auto one_sample(R&& values) {
-  static_assert(std::ranges::borrowed_range<R>,
+  static_assert(!internal::EndingOwner<R>,
                 "hindsight: a view would outlive this temporary; give the matrix or vector a name first");
   using T = std::remove_reference_t<decltype(*std::ranges::data(values))>;
   return MatrixView<T>(std::ranges::data(values), 1, static_cast<std::ptrdiff_t>(std::ranges::size(values)));

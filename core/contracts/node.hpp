@@ -243,18 +243,14 @@ class AnyNode {
     const Placement* at = nullptr;
   };
 
-  /// Defined below the class: node types that ship say `extern template`, so that programs need not compile
-  /// them.
+  /// Defined below: node types that ship say `extern template`, so that programs need not compile them.
   template <class N>
   requires(!std::same_as<N, AnyNode> && internal::HasShape<N>) AnyNode(N node);
 
-  /// Anything else ends in a sentence.
   template <class N>
   requires(!std::same_as<N, AnyNode> && !internal::HasShape<N>) AnyNode(const N&) {
-    static_assert(
-        internal::HasShape<N>,
-        "hindsight: this is no node; give a Bernoulli, a Categorical, a Table, a Tanh, or a type of "
-        "your own that has `Shape shape(std::span<const ParentShape>) const`");
+    static_assert(internal::HasShape<N>,
+                  "hindsight: this is no node; a node has `Shape shape(std::span<const ParentShape>) const`");
   }
 
   Shape shape(std::span<const ParentShape> parents) const { return self_->shape(parents); }

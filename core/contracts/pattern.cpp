@@ -1,6 +1,7 @@
 #include <hindsight/core/shape.hpp>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <utility>
 
@@ -16,11 +17,12 @@ namespace {
 using Lists = std::vector<std::vector<int>>;
 
 /// Which pairs of all that the units of a graph could form are joined. Those between are skipped: the time to
-/// draw grows with what is joined. The units are cut into blocks, each with random numbers of its own for
-/// every child, so that it does not matter of which block a node holds which part.
+/// draw grows with what is joined. Units are cut into blocks by their numbers in the graph, and every child
+/// draws for every block by itself: so no pair depends on which nodes the units are gathered into.
 class DrawnPairs {
  public:
-  DrawnPairs(double density, std::uint64_t seed) : log_apart_(std::log1p(-density)), seed_(seed) {
+  DrawnPairs(double density, std::uint64_t seed)
+      : log_apart_(std::log1p(-density)), key_(seed ^ std::bit_cast<std::uint64_t>(density)) {
     constexpr double joined_per_block = 8;
     while (block_bits_ < 31 && std::ldexp(density, block_bits_) < joined_per_block) ++block_bits_;
   }
@@ -40,13 +42,14 @@ class DrawnPairs {
  private:
   /// How many are not joined before the next that is.
   double skipped(std::uint32_t child, std::uint32_t block, std::uint32_t& draws) const {
-    const auto words = philox(seed_, {stream_word(Purpose::pattern, 0), child, block, draws++});
+    const auto words = philox(key_, {stream_word(Purpose::pattern, 0), child, block, draws++});
     const double uniform = (words[0] + words[1] * 0x1p-32) * 0x1p-32;
+    // At density 1 the quotient is 0; a uniform that was rounded up to 1 would make it NaN there.
     return uniform < 1 ? std::floor(std::log1p(-uniform) / log_apart_) : 0;
   }
 
   double log_apart_;
-  std::uint64_t seed_;
+  std::uint64_t key_;  ///< also of the density: blocks of other densities are other draws
   int block_bits_ = 0;
 };
 

@@ -170,7 +170,7 @@ class Graph {
  private:
   struct Entry {
     std::string name;
-    std::size_t first_edge = 0;  ///< edges of all nodes before, as units
+    std::size_t first_edge = 0;  ///< edges of all nodes before
     std::uint32_t first_unit = 0;
     std::optional<AnyNode> node;
     Shape shape;

@@ -2,17 +2,15 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <memory>
 #include <numeric>
 
 #include <fmt/format.h>
 
 #include <hindsight/core/index.hpp>
-#include <hindsight/core/memory.hpp>
-#include <hindsight/graph/access.hpp>
 #include <hindsight/graph/bias_test.hpp>
 #include <hindsight/graph/compared_parts.hpp>
+#include <hindsight/graph/comparison_limits.hpp>
 #include <hindsight/graph/gradient_sampler.hpp>
 #include <hindsight/graph/graph.hpp>
 #include <hindsight/graph/moments.hpp>
@@ -28,7 +26,6 @@ using internal::index;
 using internal::Moments;
 using internal::Stream;
 
-constexpr int warm_up_batches = 200;
 constexpr int batches_for_doubt = 64;
 /// Gradients are made in float: smaller differences say nothing.
 constexpr double rounding = 1e-6;
@@ -88,29 +85,6 @@ struct Contender {
   std::vector<double> seconds;
 };
 
-void check(const Task& task, const MicroscopeOptions& options) {
-  const auto refuse_count = [](const char* what, int given, int least) {
-    if (given < least)
-      refuse({.code = "microscope-options",
-              .message = fmt::format("{} is {}; there must be at least {}", what, given, least),
-              .help = {fmt::format("{{.{} = {}}}", what, std::max(least, 1000))}});
-  };
-  refuse_count("gradients", options.gradients, 4);
-  refuse_count("reference_gradients", options.reference_gradients, 4);
-  refuse_count("batch", options.batch, 1);
-  if (options.contenders.empty() && options.graphs.empty())
-    refuse({.code = "microscope-options",
-            .message = "no contenders are given, so there is nothing to compare",
-            .help = {"{.contenders = {{Hnca{}}, {Reinforce{}}}}"}});
-  for (const InputValues<float>& input : task.inputs)
-    if (input.values.rows() < 1 || input.values.rows() != task.inputs.front().values.rows() ||
-        input.values.rows() > std::numeric_limits<int>::max())
-      refuse({.code = "microscope-inputs",
-              .message = fmt::format("input number {} has {} rows; all inputs must have the same, at least 1",
-                                     input.node.index, input.values.rows()),
-              .help = {"give every input as many rows"}});
-}
-
 class Microscope {
  public:
   Microscope(const Graph& graph, const Catalogue& catalogue, std::span<const float> parameters,
@@ -131,7 +105,7 @@ class Microscope {
 
   Comparison run() {
     result_.rows.resize(options_.contenders.size() + options_.graphs.size());
-    check_memory();
+    internal::require_memory_for(result_.rows.size(), parameters_.size());
     auto row = result_.rows.begin();
     for (const CreditMethod& contender : options_.contenders) enter(contender, *row++);
     for (const Graph& graph : options_.graphs) enter(graph, *row++);
@@ -142,21 +116,6 @@ class Microscope {
   }
 
  private:
-  void check_memory() const {
-    // A parameter, its gradient, the two moments, the direction of a bias and the mean that is returned; of
-    // the reference both halves and what it is made with.
-    constexpr double per_contender = 2 * sizeof(float) + 4 * sizeof(double),
-                     of_reference = 4 * sizeof(float) + 5 * sizeof(double);
-    const auto contenders = static_cast<double>(result_.rows.size());
-    internal::require_memory(
-        static_cast<double>(parameters_.size()) * (contenders * per_contender + of_reference),
-        fmt::format(
-            "comparing {} at {} parameters",
-            result_.rows.size() == 1 ? "1 estimator" : fmt::format("{} estimators", result_.rows.size()),
-            parameters_.size()),
-        "compare fewer estimators at a time, or a smaller graph");
-  }
-
   ValidateOptions limits() const { return {.elimination_limit = options_.elimination_limit}; }
 
   CompileOptions compile_options() const {
@@ -209,7 +168,7 @@ class Microscope {
     row.graph = graph;
     try {
       Model model = compiled<float>(row.graph);
-      row.refusal = why_too_long(model);
+      row.refusal = internal::why_too_long(model, options_);
       if (!row.refusal.empty()) return;
       contenders_.push_back(std::make_unique<Contender>(row, std::move(model), task_, options_.batch));
       row.nodes = internal::views_of(graph_, result_.nodes, row.contender,
@@ -218,18 +177,6 @@ class Microscope {
       row.refusal = refusal.report().diagnostics.empty() ? refusal.what()
                                                          : refusal.report().diagnostics.front().message;
     }
-  }
-
-  /// Empty: it does not take too long.
-  std::string why_too_long(const Model& model) const {
-    const double per_sample = internal::Access::plan(model).credit.elimination_cost;
-    const double all = per_sample * options_.batch * model.replicas() * options_.gradients;
-    if (all <= options_.most_operations) return {};
-    return fmt::format(
-        "summing units out takes {:.3g} operations per sample, {:.3g} for all its gradients, more than the "
-        "limit "
-        "of {:.3g}",
-        per_sample, all, options_.most_operations);
   }
 
   void find_exact_reference() {
@@ -260,7 +207,7 @@ class Microscope {
 
   /// Contenders in turn on every batch, so that what disturbs the machine disturbs them all.
   void measure() {
-    for (const auto& contender : contenders_) contender->sampler.warm_up(rows_, warm_up_batches);
+    for (const auto& contender : contenders_) contender->sampler.warm_up(rows_, internal::warm_up_batches);
     const int half = options_.gradients / 2;
     for (int i = 0; i < options_.gradients; ++i) {
       if (i == half) turn_to_bias();
@@ -394,7 +341,7 @@ double Comparison::Row::variance() const {
 Comparison compare_estimators(const Graph& graph, const Catalogue& catalogue,
                               std::span<const float> parameters, const Task& task,
                               const MicroscopeOptions& options) {
-  check(task, options);
+  internal::check(task, options);
   return Microscope(graph, catalogue, parameters, task, options).run();
 }
 

@@ -47,7 +47,7 @@ struct ClampedOutcomes {
 };
 
 struct ForwardOptions {
-  std::vector<ClampedOutcomes> clamp = {};  ///< views: what they show must outlive the call
+  std::vector<ClampedOutcomes> clamp = {};  ///< what has a name must outlive the call
   int samples = 0;                          ///< 0: as many as the inputs have or, without inputs, as fit
 };
 

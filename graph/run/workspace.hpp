@@ -18,7 +18,7 @@ struct RunState;
 
 [[noreturn]] void refuse_moved_from();
 
-/// Never null but in what was moved from: to use it there is an error.
+/// A pointer that is null only in what was moved from, where to use it is an error.
 template <class Pointer>
 class Kept {
  public:

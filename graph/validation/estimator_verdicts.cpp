@@ -48,7 +48,8 @@ EstimatorVerdicts::EstimatorVerdicts(const Graph& graph, const Contraction& cont
       catalogue_(catalogue),
       rerun_limit_(options.rerun_limit),
       elimination_limit_(options.elimination_limit),
-      planner_(graph, contraction) {
+      planner_(graph, contraction),
+      explainer_(graph, contraction) {
   for (const AnyEstimator& estimator : catalogue.preferred())
     prefers_elimination_ = prefers_elimination_ || estimator.needs().hindsight_steps > 1;
 }
@@ -111,27 +112,19 @@ Verdict EstimatorVerdicts::ask(const AnyEstimator& estimator, NodeId node, Rewar
   const int steps = estimator.needs().hindsight_steps;
   Verdict verdict = consult(estimator, node, facts);
   if (steps < 2 || !verdict.admissible) return verdict;
-  if (const auto plan = over_elimination_limit(steps, node, reward))
-    return refuse_elimination(*plan, steps, node, reward, facts);
-  if (!is_within_limit(node, facts) &&
-      planner_.costliest(node, reward, steps, elimination_limit_).is_one_step)
-    return over_limit(node, facts);  // messages will do
+  const EliminationPlan plan = planner_.costliest(node, reward, steps, elimination_limit_);
+  if (!plan.is_complete) return refuse_elimination(plan, steps, node, reward, facts);
+  if (plan.is_one_step && !is_within_limit(node, facts)) return over_limit(node, facts);  // messages will do
   return verdict;
 }
 
-std::optional<EliminationPlan> EstimatorVerdicts::over_elimination_limit(int steps, NodeId node,
-                                                                         RewardId reward) {
-  EliminationPlan plan = planner_.costliest(node, reward, steps, elimination_limit_);
-  if (plan.is_complete) return std::nullopt;
-  // Tables a hundred times as large would not fit into memory, and most refusals are told in few words.
-  if (refused_eliminations_ <= shown_per_code) {
-    EliminationPlan more = planner_.costliest(node, reward, steps, 100 * elimination_limit_);
-    if (more.cost > elimination_limit_) plan = std::move(more);
-  }
-  return plan;
+/// Tables a hundred times as large would not fit into memory.
+EliminationPlan EstimatorVerdicts::explained(EliminationPlan plan, int steps, NodeId node, RewardId reward) {
+  EliminationPlan more = explainer_.costliest(node, reward, steps, 100 * elimination_limit_);
+  return more.cost > elimination_limit_ ? more : plan;
 }
 
-Verdict EstimatorVerdicts::refuse_elimination(const EliminationPlan& plan, int steps, NodeId node,
+Verdict EstimatorVerdicts::refuse_elimination(const EliminationPlan& refused, int steps, NodeId node,
                                               RewardId reward, const Facts& facts) {
   Verdict verdict{
       .admissible = false, .unbiased = true, .reason = Reason::cost, .why = {}, .alternatives = {}};
@@ -145,11 +138,13 @@ Verdict EstimatorVerdicts::refuse_elimination(const EliminationPlan& plan, int s
     verdict.alternatives = {{"Reinforce{}", "unbiased everywhere, more variance", "reinforce"}};
     return verdict;
   }
+  const bool is_in_time = planner_.is_in_time();
   const int found = most_steps(steps, node, reward);
-  const int fitting = planner_.is_in_time() ? found : 1;
-  const std::string fit =
-      fitting > 1 ? fmt::format("{} steps fit", fitting) : std::string("not even 2 steps fit");
-  if (!planner_.is_in_time()) {
+  const int fitting = is_in_time && explainer_.is_in_time() ? found : 1;
+  const char* const none_fits = explainer_.is_in_time() ? "not even 2 steps fit" : "fewer steps may fit";
+  const std::string fit = fitting > 1 ? fmt::format("{} steps fit", fitting) : std::string(none_fits);
+  const EliminationPlan plan = explained(refused, steps, node, reward);
+  if (!is_in_time) {
     verdict.why = out_of_time;
   } else if (plan.is_explored) {
     const std::size_t summed = plan.variables.size() - 1;
@@ -176,7 +171,7 @@ Verdict EstimatorVerdicts::refuse_elimination(const EliminationPlan& plan, int s
 /// More steps never cost less: the number that fits is found by doubling, then by halves.
 int EstimatorVerdicts::most_steps(int fewer_than, NodeId node, RewardId reward) {
   const auto fits = [&](int steps) {
-    return planner_.costliest(node, reward, steps, elimination_limit_).is_complete;
+    return explainer_.costliest(node, reward, steps, elimination_limit_).is_complete;
   };
   int fitting = 1, over = fewer_than;
   for (int steps = 2; steps < over && steps > 0; steps *= 2)
@@ -195,9 +190,10 @@ std::optional<std::string> EstimatorVerdicts::raise_limit(const AnyEstimator& es
                                                           RewardId reward) {
   const int steps = estimator.needs().hindsight_steps;
   if (steps < 2) return std::nullopt;
-  const auto plan = over_elimination_limit(steps, node, reward);
-  if (!plan || !plan->is_complete || 2 * plan->cost > largest_limit) return std::nullopt;
-  return HelpLines(graph_).raise_limit("elimination_limit", 2 * plan->cost);
+  const EliminationPlan plan = explainer_.costliest(node, reward, steps, 100 * elimination_limit_);
+  if (!plan.is_complete || plan.cost <= elimination_limit_ || 2 * plan.cost > largest_limit)
+    return std::nullopt;
+  return HelpLines(graph_).raise_limit("elimination_limit", 2 * plan.cost);
 }
 
 bool EstimatorVerdicts::is_within_limit(NodeId node, const Facts& facts) const {

@@ -45,8 +45,8 @@ class EstimatorVerdicts {
   Verdict consult(const AnyEstimator& estimator, NodeId node, const Facts& facts) const;
   bool is_within_limit(NodeId node, const Facts& facts) const;
   Verdict over_limit(NodeId node, const Facts& facts) const;
-  /// The cost of summing out, if it passes the limit: exact as far as that can be worked out in no time.
-  std::optional<EliminationPlan> over_elimination_limit(int steps, NodeId node, RewardId reward);
+  /// Of what passes the limit: exact as far as that can be worked out in no time.
+  EliminationPlan explained(EliminationPlan plan, int steps, NodeId node, RewardId reward);
   int most_steps(int fewer_than, NodeId node, RewardId reward);
   Verdict refuse_elimination(const EliminationPlan& plan, int steps, NodeId node, RewardId reward,
                              const Facts& facts);
@@ -57,7 +57,8 @@ class EstimatorVerdicts {
   const Catalogue& catalogue_;
   const double rerun_limit_, elimination_limit_;
   bool prefers_elimination_ = false;
-  EliminationPlanner planner_;
+  EliminationPlanner planner_;    ///< decides
+  EliminationPlanner explainer_;  ///< works out what a refusal says, in a time of its own
   std::size_t refused_eliminations_ = 0;
   std::map<Facts, CatalogueVerdicts> known_;
   CatalogueVerdicts of_its_own_;

@@ -61,11 +61,14 @@ class Validator {
                         .message = "the graph has no reward, so there is nothing to learn from",
                         .help = {lines_.add_reward(NodeId{graph_.node_count() - 1})}});
     list_nodes();
+    const double bits = 2.0 * graph_.reward_count() * graph_.node_count();
     double credits = 0;
     for (const RewardId reward : graph_.rewards()) {
-      upstream_.push_back(upstream_of(graph_, reward));
-      credits += static_cast<double>(std::count(upstream_.back().begin(), upstream_.back().end(), true));
-      require_memory(bytes_per_credit * credits, "a report on every node and every reward that it leads to",
+      const std::vector<bool>& upstream = upstream_.emplace_back(upstream_of(graph_, reward));
+      for (const NodeId node : graph_.nodes())
+        credits += upstream[index(node)] && graph_.is_stochastic(node) ? 1 : 0;
+      require_memory(bits / 8 + bytes_per_credit * credits,
+                     "a report on every node and every reward that it leads to",
                      "add rewards that credit the same nodes up to one, or split the graph");
       read_directly_.push_back(contraction_.read_directly(reward));
     }

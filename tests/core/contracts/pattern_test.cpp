@@ -1,6 +1,7 @@
 #include <hindsight/core/shape.hpp>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <limits>
 #include <set>
@@ -100,7 +101,9 @@ TEST_CASE("random patterns join the share of pairs they were asked for") {
 // bound is 5 of them, which chance passes with probability 6e-7. Had pairs been drawn one by one this would
 // take minutes.
 TEST_CASE("a random pattern takes as long as what it joins") {
+  const auto start = std::chrono::steady_clock::now();
   const auto wiring = Pattern::random(1e-7, 4).connect({100'000, 7}, {100'000, 100'007}, "x");
+  CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(10));
   REQUIRE(wiring);
   CHECK(wiring->pairs() > 840);
   CHECK(wiring->pairs() < 1160);
@@ -125,6 +128,30 @@ TEST_CASE("a random pattern joins neighbours independently") {
     }
     const double n = 300 * 199, expected = n * density * density;
     CHECK(std::abs(both - expected) < 5 * std::sqrt(expected * (1 + 2 * density)));
+  }
+}
+
+// Seed 7. Of 400 children the numbers of parents they read through either edge; a correlation of independent
+// numbers has standard deviation 1/20, the bound is 5 of them.
+TEST_CASE("edges of one seed and different densities are wired independently") {
+  const std::pair<double, double> pairs_of_densities[] = {
+      {0.25, 0.125}, {0.5, 0.25}, {0.3, 0.25}, {0.3, 0.3}};
+  for (const auto& [first, second] : pairs_of_densities) {
+    const auto a = Pattern::random(first, 7).connect({16, 0}, {400, 100}, "a"),
+               b = Pattern::random(second, 7).connect({16, 16}, {400, 100}, "b");
+    REQUIRE(a);
+    REQUIRE(b);
+    double sum = 0, squares_of_a = 0, squares_of_b = 0;
+    for (int child = 0; child < 400; ++child) {
+      const double off_a = static_cast<double>(a->parents_of(child).size()) - 16 * first,
+                   off_b = static_cast<double>(b->parents_of(child).size()) - 16 * second;
+      sum += off_a * off_b;
+      squares_of_a += off_a * off_a;
+      squares_of_b += off_b * off_b;
+    }
+    CAPTURE(first);
+    CAPTURE(second);
+    CHECK(std::abs(sum) < 0.25 * std::sqrt(squares_of_a * squares_of_b));
   }
 }
 

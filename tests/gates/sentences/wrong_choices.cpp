@@ -13,9 +13,9 @@ struct Shapeless {
 
 // clang-format off
 void nodes(Graph& graph, NodeId x, RewardId r) {
-  // error: hindsight: this is no node; give a Bernoulli, a Categorical, a Table, a Tanh, or a type of your own that has `Shape shape(std::span<const ParentShape>) const`
+  // error: hindsight: this is no node; a node has `Shape shape(std::span<const ParentShape>) const`
   graph.add("h", Shapeless{}, {x});
-  // error: hindsight: this is no node; give a Bernoulli, a Categorical, a Table, a Tanh, or a type of your own that has `Shape shape(std::span<const ParentShape>) const`
+  // error: hindsight: this is no node; a node has `Shape shape(std::span<const ParentShape>) const`
   graph.add("h", 10, {x});
   // error: hindsight: a reward has no children; give a node as the parent
   graph.add("h", Bernoulli{}, {r});
