@@ -1,5 +1,6 @@
 #include <hindsight/graph/estimator_verdicts.hpp>
 
+#include <algorithm>
 #include <new>
 #include <utility>
 #include <vector>
@@ -174,7 +175,7 @@ int EstimatorVerdicts::most_steps(int fewer_than, NodeId node, RewardId reward) 
     return explainer_.costliest(node, reward, steps, elimination_limit_).is_complete;
   };
   int fitting = 1, over = fewer_than;
-  for (int steps = 2; steps < over && steps > 0; steps *= 2)
+  for (int steps = 2; steps < over; steps = std::min(steps, over - steps) + steps)
     if (fits(steps))
       fitting = steps;
     else
