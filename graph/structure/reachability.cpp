@@ -2,24 +2,43 @@
 
 #include <algorithm>
 #include <bit>
+#include <functional>
 
 #include <hindsight/graph/parent_graph.hpp>
 
 namespace hindsight::internal {
 
-ReachabilitySweep::ReachabilitySweep(const ParentGraph& dag) : dag_(dag), places_(dag.size()), rows_(2) {}
+ReachabilitySweep::ReachabilitySweep(const ParentGraph& dag)
+    : dag_(dag), places_(dag.size()), rows_(first_row) {
+  if (dag_.transparent.empty()) sort_parents();
+}
+
+void ReachabilitySweep::sort_parents() {
+  parents_.reserve(num_edges(dag_.edges));
+  parents_begin_.reserve(dag_.size() + 1);
+  for (Vertex vertex = 0; vertex < dag_.size(); ++vertex) {
+    const std::span<const Vertex> listed = dag_.parents_of(vertex);
+    const auto begin = static_cast<std::ptrdiff_t>(parents_.size());
+    parents_begin_.push_back(parents_.size());
+    parents_.insert(parents_.end(), listed.begin(), listed.end());
+    std::sort(parents_.begin() + begin, parents_.end(), std::greater<>());
+  }
+  parents_begin_.push_back(parents_.size());
+}
 
 std::span<const ReachabilitySweep::Hit> ReachabilitySweep::run(std::span<const Source> sources) {
   // Outside the sweep every place is empty, so that parents before it need no question.
   if (!places_.empty()) std::fill(places_.begin() + first_, places_.begin() + last_ + 1, Place{});
   hits_.clear();
-  used_ = 2;
+  used_ = first_row;
   if (sources.empty()) return hits_;
   first_ = sources.front().vertex;
-  last_ = first_;
+  last_ = last_source_ = sources.back().vertex;
+  rows_[everybody] = {};
   for (std::size_t slot = 0; slot < sources.size(); ++slot) {
     places_[sources[slot].vertex].slot = static_cast<std::int32_t>(slot);
-    last_ = std::max({last_, sources[slot].vertex, sources[slot].last_child});
+    rows_[everybody].bits[slot / 64] |= std::uint64_t{1} << (slot % 64);
+    last_ = std::max(last_, sources[slot].last_child);
   }
   for (Vertex vertex = first_ + 1; vertex <= last_; ++vertex)
     if (dag_.transparent.empty())
@@ -35,26 +54,42 @@ ReachabilitySweep::Row& ReachabilitySweep::append(const Row& row) {
 }
 
 /// The sources that reach a parent are those that go round; the parents that are sources are those that do
-/// not. Who does both has an edge at fault.
+/// not. Who does both has an edge at fault. Far from the sources most vertices are reached by all of them,
+/// which one such parent tells.
 void ReachabilitySweep::visit(Vertex vertex) {
+  const Vertex* parent = parents_.data() + parents_begin_[vertex];
+  const Vertex* const end = parents_.data() + parents_begin_[vertex + 1];
+  if (parent == end || *parent < first_) return;
   Row round;
   std::array<std::uint32_t, most_sources> direct;
   std::size_t count = 0;
-  for (const Vertex parent : dag_.parents_of(vertex)) {
-    const Place place = places_[parent];
+  bool any = false, all = false;
+  for (; parent != end && *parent >= first_; ++parent) {
+    const Place place = places_[*parent];
+    if (place.slot >= 0) direct[count++] = static_cast<std::uint32_t>(place.slot);
+    if (place.row == nobody || all) continue;
+    if (place.row == everybody) {
+      all = true;
+      round = rows_[everybody];
+      if (*parent > last_source_)
+        parent =
+            std::lower_bound(parent, end, last_source_, std::greater<>()) - 1;  // only sources matter now
+      continue;
+    }
+    any = true;
     const Row& row = rows_[place.row];
     for (std::size_t i = 0; i < words; ++i) round.bits[i] |= row.bits[i];
-    if (place.slot >= 0) direct[count++] = static_cast<std::uint32_t>(place.slot);
   }
   for (std::size_t i = 0; i < count; ++i) {
     if (has(round, direct[i])) hits_.push_back({direct[i], vertex});
-    round.bits[direct[i] / 64] |= std::uint64_t{1} << (direct[i] % 64);
+    if (!all) round.bits[direct[i] / 64] |= std::uint64_t{1} << (direct[i] % 64);
   }
-  std::uint64_t any = 0;
-  for (const std::uint64_t word : round.bits) any |= word;
-  if (any == 0) return;
-  places_[vertex].row = static_cast<std::uint32_t>(used_);
-  append(round);
+  if (all || round.bits == rows_[everybody].bits) {
+    places_[vertex].row = everybody;
+  } else if (any || count > 0) {
+    places_[vertex].row = static_cast<std::uint32_t>(used_);
+    append(round);
+  }
 }
 
 /// The same, but who goes round and who does not is handed on by transparent vertices.

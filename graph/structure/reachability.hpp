@@ -46,23 +46,30 @@ class ReachabilitySweep {
   struct alignas(64) Row {
     std::array<std::uint64_t, words> bits{};
   };
-  /// Where the vertex's row lies, and which source it is, if any. Row 0 and the one after it stay empty: they
-  /// serve every vertex that no source reaches. A transparent vertex has two rows.
+  /// Where the vertex's row lies, and which source it is, if any. A transparent vertex has two rows.
   struct Place {
-    std::uint32_t row = 0;
+    std::uint32_t row = nobody;
     std::int32_t slot = -1;
   };
+  /// Rows that serve every vertex that no source reaches, this one and the one after it, and every vertex
+  /// that all sources reach.
+  static constexpr std::uint32_t nobody = 0, everybody = 2, first_row = 3;
 
   static bool has(const Row& row, std::size_t slot) { return (row.bits[slot / 64] >> (slot % 64) & 1) != 0; }
+  void sort_parents();
   void visit(Vertex vertex);
   void visit_where_some_are_transparent(Vertex vertex);
   Row& append(const Row& row);
 
   const ParentGraph& dag_;
+  /// The parents of all vertices, those of a vertex in descending order: none below the first source is of
+  /// interest. Empty where some vertices are transparent.
+  std::vector<Vertex> parents_;
+  std::vector<std::size_t> parents_begin_;
   std::vector<Place> places_;
   std::vector<Row> rows_;
-  std::size_t used_ = 2;
-  Vertex first_ = 0, last_ = 0;  ///< of the last run
+  std::size_t used_ = first_row;
+  Vertex first_ = 0, last_ = 0, last_source_ = 0;  ///< of the last run
   std::vector<Hit> hits_;
 };
 
