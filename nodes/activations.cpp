@@ -55,7 +55,7 @@ constexpr internal::LinkFunction link_of(ActivationFunction function) {
 
 template <ActivationFunction function>
 Shape Activation<function>::shape(std::span<const ParentShape> parents) const {
-  return {.units = units, .parameters = internal::LinearLayout(parents, units, 1).parameters(), .logits = 1};
+  return {.units = units, .parameters = internal::linear_parameters(parents, units, 1), .logits = 1};
 }
 
 template <ActivationFunction function>

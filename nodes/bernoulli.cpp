@@ -20,7 +20,7 @@ Shape Bernoulli::shape(std::span<const ParentShape> parents) const {
             .help = {"Bernoulli{.values = zero_one}   // or minus_plus_one, the default"}});
   return {.units = units,
           .encoding = scalar_encoding({values.zero, values.one}),
-          .parameters = internal::LinearLayout(parents, units, 1).parameters(),
+          .parameters = internal::linear_parameters(parents, units, 1),
           .logits = 1};
 }
 

@@ -18,7 +18,7 @@ Shape Categorical::shape(std::span<const ParentShape> parents) const {
             .help = {"Categorical{.classes = 2}"}});
   return {.units = units,
           .encoding = one_hot_encoding(classes),
-          .parameters = internal::LinearLayout(parents, units, classes).parameters(),
+          .parameters = internal::linear_parameters(parents, units, classes),
           .logits = classes};
 }
 

@@ -22,6 +22,19 @@ Outcome invert(const S* log_probs, std::size_t stride, int outcomes, S uniform) 
 
 }  // namespace
 
+ParentShape ParentPlace::shape() const {
+  ParentShape shape{.name = from->name, .units = from->shape.units, .connectivity = connectivity};
+  if (from->is_discrete) shape.encoding = from->shape.encoding;
+  return shape;
+}
+
+std::vector<ParentShape> Placement::parent_shapes() const {
+  std::vector<ParentShape> shapes;
+  shapes.reserve(parents.size());
+  for (const ParentPlace& parent : parents) shapes.push_back(parent.shape());
+  return shapes;
+}
+
 template <class S>
 void write_features(const Frame<S>& frame, const Encoding& encoding, const Outcome* outcomes, S* features) {
   for (int j = 0; j < encoding.width; ++j, features += frame.stride)

@@ -22,30 +22,42 @@ constexpr std::size_t padded(std::size_t count) {
   return (count + lane_padding - 1) / lane_padding * lane_padding;
 }
 
-/// One edge as the plan has laid it out. Rows are rows of a Frame.
+struct Placement;
+
+/// One edge as the plan has laid it out.
 struct ParentPlace {
-  ParentShape shape;
-  std::size_t feature_row = 0;
-  std::size_t unit_row = 0;  ///< meaningless for a real-valued parent, as is table_row
-  std::size_t table_row = 0;
-  bool wants_messages = false;  ///< the parent's estimator needs evidence
-  bool wants_slopes = false;    ///< the parent is deterministic, or its estimator is pathwise
+  const Placement* from = nullptr;             ///< the parent
+  const Connectivity* connectivity = nullptr;  ///< none: every unit reads every unit
+  bool wants_messages = false;                 ///< the parent's estimator needs evidence
+  bool wants_slopes = false;                   ///< the parent is deterministic, or its estimator is pathwise
+
+  /// What the child sees of the parent. Refers to its name.
+  ParentShape shape() const;
 };
 
 /// One node as the plan has laid it out. A deterministic node has features and parameters but no outcomes,
 /// and so no rows of units and tables.
 struct Placement {
   std::string name;
-  Shape shape;
-  int level = 0;  ///< longest route from a node without parents
+  NodeShape shape;
+  bool is_discrete = true;  ///< it has outcomes
+  int level = 0;            ///< longest route from a node without parents
   std::uint32_t first_unit =
       0;  ///< number of the node's first unit, in order of addition; selects its random numbers
-  std::size_t feature_row = 0;
-  std::size_t unit_row = 0;
+  std::size_t feature_row = 0;  ///< rows of a Frame
+  std::size_t unit_row = 0;     ///< meaningless where it is not discrete, as is table_row
   std::size_t table_row = 0;
   std::size_t first_parameter = 0;
   std::vector<ParentPlace> parents;
-  std::vector<ParentShape> parent_shapes;
+
+  /// Numbers that a child sees of one of its units.
+  int width() const { return is_discrete ? shape.encoding.width : 1; }
+  std::size_t units() const { return static_cast<std::size_t>(shape.units); }
+  std::size_t features() const { return units() * static_cast<std::size_t>(width()); }
+  /// None: it is real-valued.
+  const Encoding* encoding() const { return is_discrete ? &shape.encoding : nullptr; }
+  /// What it reads, edge by edge. Refers to the names of the parents.
+  std::vector<ParentShape> parent_shapes() const;
 };
 
 /// Everything a block reads and writes while it runs on one chunk of samples. All arrays are rows of samples,

@@ -38,9 +38,9 @@ class ChunkBlock final : public Block<S> {
     S* features = frame.scratch;
     Outcome* outcomes = frame.outcome_scratch;
     for (const ParentPlace& parent : runner_.at.parents)
-      for (int unit = 0; unit < parent.shape.units; ++unit) {
+      for (int unit = 0; unit < parent.from->shape.units; ++unit) {
         if (parent.wants_messages) send_to(frame, reading, parent, unit, features, outcomes);
-        features += parent.shape.width() * frame.lanes;
+        features += parent.from->width() * frame.lanes;
         outcomes += frame.lanes;
       }
   }
@@ -104,7 +104,7 @@ class ChunkBlock final : public Block<S> {
   /// were shown; then it is as it was.
   void send_to(const Frame<S>& frame, const ChunkReading<S>& reading, const ParentPlace& parent, int unit,
                S* features, Outcome* outcomes) const {
-    const Encoding& encoding = *parent.shape.encoding;
+    const Encoding& encoding = parent.from->shape.encoding;
     Frame<S> copied = frame;
     copied.stride = static_cast<std::size_t>(frame.lanes);
     const auto show_next = [&] {
@@ -115,7 +115,8 @@ class ChunkBlock final : public Block<S> {
     const MatrixView<S> tried =
         transposed(second_scratch(frame), copied.stride, frame.samples, runner_.table_rows());
     const std::size_t first_row =
-        parent.table_row + static_cast<std::size_t>(unit) * static_cast<std::size_t>(encoding.outcome_count);
+        parent.from->table_row +
+        static_cast<std::size_t>(unit) * static_cast<std::size_t>(encoding.outcome_count);
     for (int others = encoding.outcome_count - 1; others > 0; --others) {
       show_next();
       evaluate(frame, reading, tried);

@@ -31,12 +31,12 @@ class ChunkReader {
   explicit ChunkReader(const NodeRunner<S>& runner) : runner_(runner) {
     std::size_t feature_row = first_feature_row(), unit_row = first_unit_row();
     for (const ParentPlace& parent : runner.at.parents) {
-      const bool discrete = parent.shape.encoding.has_value();
-      features_adjoin_ = features_adjoin_ && parent.feature_row == feature_row;
-      outcomes_adjoin_ = outcomes_adjoin_ && discrete && parent.unit_row == unit_row;
+      const bool discrete = parent.from->is_discrete;
+      features_adjoin_ = features_adjoin_ && parent.from->feature_row == feature_row;
+      outcomes_adjoin_ = outcomes_adjoin_ && discrete && parent.from->unit_row == unit_row;
       any_discrete_ = any_discrete_ || discrete;
-      feature_row += parent.shape.features();
-      unit_row += static_cast<std::size_t>(parent.shape.units);
+      feature_row += parent.from->features();
+      unit_row += parent.from->units();
     }
   }
 
@@ -49,36 +49,37 @@ class ChunkReader {
             : outcomes_adjoin_ ? transposed<const Outcome>(frame.outcome(first_unit_row()), frame.stride,
                                                            frame.samples, runner_.parent_units)
                                : copied_outcomes(frame),
-            runner_.at.parent_shapes};
+            runner_.parent_shapes};
   }
 
   /// A copy in the beginning of the scratch, rows of `lanes` numbers, that may be changed there.
   ChunkReading<S> copy(const Frame<S>& frame) const {
-    return {copied_features(frame), copied_outcomes(frame), runner_.at.parent_shapes};
+    return {copied_features(frame), copied_outcomes(frame), runner_.parent_shapes};
   }
 
  private:
   std::size_t first_feature_row() const {
-    return runner_.at.parents.empty() ? 0 : runner_.at.parents.front().feature_row;
+    return runner_.at.parents.empty() ? 0 : runner_.at.parents.front().from->feature_row;
   }
   std::size_t first_unit_row() const {
-    return runner_.at.parents.empty() ? 0 : runner_.at.parents.front().unit_row;
+    return runner_.at.parents.empty() ? 0 : runner_.at.parents.front().from->unit_row;
   }
 
   MatrixView<const S> copied_features(const Frame<S>& frame) const {
     S* to = frame.scratch;
     for (const ParentPlace& parent : runner_.at.parents)
-      for (std::size_t row = 0; row < parent.shape.features(); ++row, to += frame.lanes)
-        std::copy_n(frame.feature(parent.feature_row + row), frame.lanes, to);
+      for (std::size_t row = 0; row < parent.from->features(); ++row, to += frame.lanes)
+        std::copy_n(frame.feature(parent.from->feature_row + row), frame.lanes, to);
     return transposed<const S>(frame.scratch, static_cast<std::size_t>(frame.lanes), frame.samples,
                                runner_.features);
   }
   MatrixView<const Outcome> copied_outcomes(const Frame<S>& frame) const {
     Outcome* to = frame.outcome_scratch;
     for (const ParentPlace& parent : runner_.at.parents)
-      for (std::size_t row = 0; row < static_cast<std::size_t>(parent.shape.units); ++row, to += frame.lanes)
-        std::copy_n(parent.shape.encoding ? frame.outcome(parent.unit_row + row) : no_outcomes.data(),
-                    frame.lanes, to);
+      for (std::size_t row = 0; row < parent.from->units(); ++row, to += frame.lanes)
+        std::copy_n(
+            parent.from->is_discrete ? frame.outcome(parent.from->unit_row + row) : no_outcomes.data(),
+            frame.lanes, to);
     return transposed<const Outcome>(frame.outcome_scratch, static_cast<std::size_t>(frame.lanes),
                                      frame.samples, runner_.parent_units);
   }
@@ -102,9 +103,10 @@ class ChunkSlopes {
   void add_to_parents() const {
     const S* slopes = rows_;
     for (const ParentPlace& parent : runner_.at.parents)
-      for (std::size_t row = 0; row < parent.shape.features(); ++row, slopes += frame_.lanes)
+      for (std::size_t row = 0; row < parent.from->features(); ++row, slopes += frame_.lanes)
         if (parent.wants_slopes)
-          for (int i = 0; i < frame_.samples; ++i) frame_.slope(parent.feature_row + row)[i] += slopes[i];
+          for (int i = 0; i < frame_.samples; ++i)
+            frame_.slope(parent.from->feature_row + row)[i] += slopes[i];
   }
 
  private:

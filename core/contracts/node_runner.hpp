@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <vector>
 
 #include <hindsight/core/block.hpp>
 #include <hindsight/core/callback.hpp>
@@ -25,10 +26,11 @@ class NodeRunner {
       : at(placed),
         units(static_cast<std::size_t>(at.shape.units)),
         outcomes(static_cast<std::size_t>(at.shape.outcome_count())),
-        parameters(at.shape.parameter_count()) {
+        parameters(at.shape.parameter_count),
+        parent_shapes(at.parent_shapes()) {
     for (const ParentPlace& parent : at.parents) {
-      features += parent.shape.features();
-      parent_units += static_cast<std::size_t>(parent.shape.units);
+      features += parent.from->features();
+      parent_units += parent.from->units();
     }
   }
 
@@ -65,7 +67,7 @@ class NodeRunner {
   /// A log-probability while `parent` shows an outcome that was not sampled. -∞ is one; NaN and +∞ are not,
   /// and would be taken for the mistake of whoever uses the evidence.
   S checked(S log_prob, const ParentPlace& parent) const {
-    if (!(log_prob < std::numeric_limits<S>::infinity())) refuse_not_a_number(at.name, parent.shape.name);
+    if (!(log_prob < std::numeric_limits<S>::infinity())) refuse_not_a_number(at.name, parent.from->name);
     return log_prob;
   }
 
@@ -80,7 +82,8 @@ class NodeRunner {
 
   const Placement& at;
   const std::size_t units, outcomes, parameters;
-  std::size_t features = 0, parent_units = 0;  ///< of all that it reads
+  const std::vector<ParentShape> parent_shapes;  ///< as readings show them
+  std::size_t features = 0, parent_units = 0;    ///< of all that it reads
 
  private:
   [[noreturn]] void refuse_sum(std::size_t unit, double total, std::string_view remedy) const;

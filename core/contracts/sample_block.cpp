@@ -19,13 +19,14 @@ Reading<S> gather_sample(const Frame<S>& frame, const NodeRunner<S>& runner, int
   S* feature = frame.scratch;
   Outcome* outcome = frame.outcome_scratch;
   for (const ParentPlace& parent : runner.at.parents) {
-    for (std::size_t row = 0; row < parent.shape.features(); ++row)
-      *feature++ = frame.feature(parent.feature_row + row)[sample];
-    for (std::size_t row = 0; row < static_cast<std::size_t>(parent.shape.units); ++row)
-      *outcome++ = parent.shape.encoding ? frame.outcome(parent.unit_row + row)[sample] : Outcome(-1);
+    for (std::size_t row = 0; row < parent.from->features(); ++row)
+      *feature++ = frame.feature(parent.from->feature_row + row)[sample];
+    for (std::size_t row = 0; row < parent.from->units(); ++row)
+      *outcome++ =
+          parent.from->is_discrete ? frame.outcome(parent.from->unit_row + row)[sample] : Outcome(-1);
   }
   return {std::span(frame.scratch, runner.features), std::span(frame.outcome_scratch, runner.parent_units),
-          runner.at.parent_shapes};
+          runner.parent_shapes};
 }
 
 /// Adds one sample's slopes, laid out like a reading's features, to those of the parents that want them.
@@ -33,9 +34,9 @@ template <class S>
 void add_slopes(const Frame<S>& frame, const NodeRunner<S>& runner, int sample, const S* slopes) {
   for (const ParentPlace& parent : runner.at.parents) {
     if (parent.wants_slopes)
-      for (std::size_t row = 0; row < parent.shape.features(); ++row)
-        frame.slope(parent.feature_row + row)[sample] += slopes[row];
-    slopes += parent.shape.features();
+      for (std::size_t row = 0; row < parent.from->features(); ++row)
+        frame.slope(parent.from->feature_row + row)[sample] += slopes[row];
+    slopes += parent.from->features();
   }
 }
 
@@ -78,8 +79,8 @@ class SampleBlock final : public Block<S> {
       std::size_t feature = 0, unit = 0;
       for (const ParentPlace& parent : runner_.at.parents) {
         if (parent.wants_messages) send_to(frame, i, reading, parent, feature, unit);
-        feature += parent.shape.features();
-        unit += static_cast<std::size_t>(parent.shape.units);
+        feature += parent.from->features();
+        unit += parent.from->units();
       }
     }
   }
@@ -142,11 +143,11 @@ class SampleBlock final : public Block<S> {
   /// and restored.
   void send_to(const Frame<S>& frame, int i, const Reading<S>& reading, const ParentPlace& parent,
                std::size_t feature, std::size_t unit) const {
-    const Encoding& encoding = *parent.shape.encoding;
+    const Encoding& encoding = parent.from->shape.encoding;
     const auto width = static_cast<std::size_t>(encoding.width),
                outcomes = static_cast<std::size_t>(encoding.outcome_count);
     const std::span<S> table = numbers(frame, runner_.features, runner_.table_rows());
-    for (std::size_t j = 0; j < static_cast<std::size_t>(parent.shape.units); ++j) {
+    for (std::size_t j = 0; j < parent.from->units(); ++j) {
       Outcome& slot = frame.outcome_scratch[unit + j];
       S* const slot_features = frame.scratch + feature + j * width;
       const Outcome actual = slot;
@@ -159,7 +160,7 @@ class SampleBlock final : public Block<S> {
         if (candidate == actual) continue;
         show(candidate);
         evaluate(frame, reading, table);
-        frame.evidence(parent.table_row + j * outcomes + static_cast<std::size_t>(candidate))[i] +=
+        frame.evidence(parent.from->table_row + j * outcomes + static_cast<std::size_t>(candidate))[i] +=
             likelihood_ratio(frame, i, table, parent);
       }
       show(actual);

@@ -140,7 +140,7 @@ struct ParameterBlock {
   std::size_t size() const { return rows * cols; }
 };
 
-/// What a node kind is once its parents are known.
+/// What a node kind is once its parents are known: what `shape` of a node type returns.
 struct Shape {
   int units = 1;
   Encoding encoding = {};                       ///< also says how many outcomes a unit has
@@ -153,6 +153,24 @@ struct Shape {
     for (const ParameterBlock& block : parameters) count += block.size();
     return count;
   }
+};
+
+/// What is kept of a shape: all but the names of parameters, which are as many as edges and are made again
+/// when somebody asks for them.
+struct NodeShape {
+  int units = 1;
+  int logits = 1;
+  Encoding encoding = {};
+  std::size_t parameter_count = 0;
+
+  NodeShape() = default;
+  explicit NodeShape(const Shape& shape)
+      : units(shape.units),
+        logits(shape.logits),
+        encoding(shape.encoding),
+        parameter_count(shape.parameter_count()) {}
+
+  int outcome_count() const { return encoding.outcome_count; }
 };
 
 /// What one population reads in one sample: its parents one after another, in the order of its edges.

@@ -23,7 +23,7 @@ UnitWitnessSearch::UnitWitnessSearch(const Graph& graph) : graph_(graph) {
     has_functions_ = has_functions_ || graph.is_deterministic(node);
     for (const Graph::Parent& parent : graph.parents(node)) {
       edges.emplace_back(vertex_of(parent.node), vertex_of(node));
-      wires.push_back({parent.connectivity.get()});
+      wires.push_back({parent.connectivity});
     }
   }
   rows_ = WiredRows(boost::edges_are_unsorted_multi_pass, edges.begin(), edges.end(), wires.begin(),

@@ -11,8 +11,8 @@ double rerun_cost(const Graph& graph, NodeId node, const Downstream& below, cons
   double each = 0;
   if (!below.children.empty() || (facts.reward_is_known && facts.reads_directly))
     for (const auto* nodes : {&below.functions, &below.children})
-      for (const NodeId at : *nodes) each += static_cast<double>(graph.shape(at).parameter_count());
-  const Shape& shape = graph.shape(node);
+      for (const NodeId at : *nodes) each += static_cast<double>(graph.shape(at).parameter_count);
+  const NodeShape& shape = graph.shape(node);
   return each * shape.units * (shape.outcome_count() - 1);
 }
 

@@ -215,7 +215,7 @@ double EliminationPlanner::factor_cost(const EliminationPlan& plan) const {
     }
     double each = 0;
     for (const NodeId node : nodes)
-      each += std::max<double>(1, static_cast<double>(graph_.shape(node).parameter_count()));
+      each += std::max<double>(1, static_cast<double>(graph_.shape(node).parameter_count));
     cost += joint_outcomes(trial.open) * each;
   }
   for (std::size_t f = 0; f < plan.factors.size(); ++f)

@@ -114,7 +114,7 @@ class EliminationProgram<S>::Compiler {
       const UnitRef& unit = plan_.variables[index(variable)];
       const std::size_t feature_row = place(unit.node).feature_row;
       const auto edge = std::find_if(at.parents.begin(), at.parents.end(), [&](const ParentPlace& parent) {
-        return parent.feature_row == feature_row;
+        return parent.from->feature_row == feature_row;
       });
       open.open.push_back({static_cast<std::size_t>(edge - at.parents.begin()), unit.unit});
     }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <set>
 
 #include <fmt/format.h>
@@ -63,10 +64,10 @@ void check_parameters(const std::string& name, const Shape& shape) {
             .help = {".logits = 1"}});
 }
 
-/// For one more. Doubles what there is, as push_back would.
+/// For one more, or as many as said. Doubles what there is, as push_back would.
 template <class T>
-void make_room(std::vector<T>& list) {
-  if (list.size() == list.capacity()) list.reserve(2 * list.size() + 1);
+void make_room(std::vector<T>& list, std::size_t more = 1) {
+  if (list.size() + more > list.capacity()) list.reserve(2 * list.size() + more);
 }
 
 }  // namespace
@@ -76,7 +77,7 @@ NodeId Graph::input(std::string name, int units) {
   check_units(name, units);
   return append({.name = std::move(name),
                  .node = {},
-                 .shape = {.units = units},
+                 .shape = NodeShape({.units = units}),
                  .parents = {},
                  .children = {},
                  .choice = {}});
@@ -94,16 +95,15 @@ NodeId Graph::add(std::string name, AnyNode node, std::vector<Edge> edges) {
            .help = {"add parents first and pass the NodeId that graph.add(…) or graph.input(…) returned"}});
   Entry entry{
       .name = name, .node = std::move(node), .shape = {}, .parents = {}, .children = {}, .choice = {}};
-  entry.parents = resolve(name, *entry.node, edges);
-  std::vector<ParentShape> shapes;
-  shapes.reserve(entry.parents.size());
-  for (const Parent& parent : entry.parents) shapes.push_back(parent_shape(parent));
-  entry.shape =
-      internal::guarded_call({"node-threw", &name, "its shape"}, [&] { return entry.node->shape(shapes); });
-  check_units(name, entry.shape.units);
-  check_shape(name, entry.shape, entry.node->is_deterministic());
+  Wirings wirings;
+  entry.parents = resolve(name, *entry.node, edges, wirings);
+  const Shape shape = internal::guarded_call({"node-threw", &name, "its shape"},
+                                             [&] { return entry.node->shape(parent_shapes(entry.parents)); });
+  check_units(name, shape.units);
+  check_shape(name, shape, entry.node->is_deterministic());
   check_slopes(name, *entry.node, entry.parents);
-  check_parameters(name, entry.shape);
+  check_parameters(name, shape);
+  entry.shape = NodeShape(shape);
   for (const Parent& parent : entry.parents)
     if (parent.connectivity && parent.connectivity->child_units() != entry.shape.units)
       refuse({.code = "bad-shape",
@@ -112,12 +112,13 @@ NodeId Graph::add(std::string name, AnyNode node, std::vector<Edge> edges) {
                   fmt::format("its shape has {} units when its parents are dense and {} when they are not",
                               parent.connectivity->child_units(), entry.shape.units),
               .help = {"let shape() give the same number of units whatever ParentShape::connectivity is"}});
-  return append(std::move(entry));
+  return append(std::move(entry), std::move(wirings));
 }
 
 /// All memory is taken before anything changes, so that running out of it leaves the graph as it was.
-NodeId Graph::append(Entry entry) {
+NodeId Graph::append(Entry entry, Wirings wirings) {
   make_room(nodes_);
+  make_room(wirings_, wirings.size());
   for (const Parent& parent : entry.parents)
     make_room(nodes_[static_cast<std::size_t>(parent.node.index)].children);
   const NodeId added{node_count()};
@@ -127,6 +128,7 @@ NodeId Graph::append(Entry entry) {
   for (const Parent& parent : entry.parents)
     nodes_[static_cast<std::size_t>(parent.node.index)].children.push_back(added);
   nodes_.push_back(std::move(entry));
+  std::move(wirings.begin(), wirings.end(), std::back_inserter(wirings_));
   return added;
 }
 
@@ -218,11 +220,24 @@ const BaselineChoice& Graph::baseline_of(NodeId node, RewardId reward) const {
 }
 
 ParentShape Graph::parent_shape(const Parent& parent) const {
-  ParentShape shape{.name = name(parent.node),
-                    .units = at(parent.node).shape.units,
-                    .connectivity = parent.connectivity.get()};
+  ParentShape shape{
+      .name = name(parent.node), .units = at(parent.node).shape.units, .connectivity = parent.connectivity};
   if (is_stochastic(parent.node)) shape.encoding = at(parent.node).shape.encoding;
   return shape;
+}
+
+std::vector<ParentShape> Graph::parent_shapes(std::span<const Parent> parents) const {
+  std::vector<ParentShape> shapes;
+  shapes.reserve(parents.size());
+  for (const Parent& parent : parents) shapes.push_back(parent_shape(parent));
+  return shapes;
+}
+
+std::vector<ParameterBlock> Graph::parameters(NodeId node) const {
+  const Entry& entry = at(node);
+  if (!entry.node) return {};
+  return internal::guarded_call({"node-threw", &entry.name, "its shape"},
+                                [&] { return entry.node->shape(parent_shapes(entry.parents)).parameters; });
 }
 
 void Graph::check_name(const std::string& name) const {
@@ -314,7 +329,7 @@ void Graph::check_creditable(NodeId node, std::string_view what) const {
 }
 
 std::vector<Graph::Parent> Graph::resolve(const std::string& name, const AnyNode& node,
-                                          const std::vector<Edge>& edges) const {
+                                          const std::vector<Edge>& edges, Wirings& wirings) const {
   std::vector<Parent> parents;
   parents.reserve(edges.size());
   std::set<NodeId> listed;
@@ -337,8 +352,7 @@ std::vector<Graph::Parent> Graph::resolve(const std::string& name, const AnyNode
                                    node.kind()),
             .help = {"drop the pattern, or put it on an edge into a Bernoulli or Categorical node that this "
                      "one reads"}});
-  std::vector<ParentShape> dense;
-  for (const Parent& parent : parents) dense.push_back(parent_shape(parent));
+  const std::vector<ParentShape> dense = parent_shapes(parents);
   const int units =
       internal::guarded_call({"node-threw", &name, "its shape"}, [&] { return node.shape(dense).units; });
   check_units(name, units);
@@ -348,7 +362,9 @@ std::vector<Graph::Parent> Graph::resolve(const std::string& name, const AnyNode
                                       {units, static_cast<std::uint32_t>(unit_count())},
                                       std::string(dense[e].name));
     });
-    if (wiring) parents[e].connectivity = std::make_shared<const Connectivity>(std::move(*wiring));
+    if (wiring)
+      parents[e].connectivity =
+          wirings.emplace_back(std::make_shared<const Connectivity>(std::move(*wiring))).get();
   }
   return parents;
 }

@@ -106,7 +106,7 @@ class Graph {
   /// One edge as it was added.
   struct Parent {
     NodeId node;
-    std::shared_ptr<const Connectivity> connectivity;  ///< none: dense
+    const Connectivity* connectivity = nullptr;  ///< none: dense; lives as long as the graph or a copy of it
   };
 
   /// All there are now, in order of addition, which is a topological order.
@@ -141,7 +141,9 @@ class Graph {
   /// "input", or what the node's type says of itself.
   std::string_view kind(NodeId node) const { return is_input(node) ? "input" : at(node).node->kind(); }
   /// The shape of an input or a deterministic node has units but no outcomes.
-  const Shape& shape(NodeId node) const { return at(node).shape; }
+  const NodeShape& shape(NodeId node) const { return at(node).shape; }
+  /// Its parameters piece by piece, as its type's `shape` tells.
+  std::vector<ParameterBlock> parameters(NodeId node) const;
   /// None: an input.
   const AnyNode* node(NodeId node) const { return at(node).node ? &*at(node).node : nullptr; }
   /// The number of the node's first unit, in order of addition; it selects the unit's random numbers.
@@ -149,6 +151,8 @@ class Graph {
   std::span<const Parent> parents(NodeId node) const { return at(node).parents; }
   /// What the child sees of the parent. Refers to the parent's name in this graph, and to the wiring.
   ParentShape parent_shape(const Parent& parent) const;
+  /// All that are not dense.
+  std::span<const std::shared_ptr<const Connectivity>> wirings() const { return wirings_; }
   /// In order of addition.
   std::span<const NodeId> children(NodeId node) const { return at(node).children; }
   const std::string& name(RewardId reward) const { return at(reward).name; }
@@ -173,7 +177,7 @@ class Graph {
     std::size_t first_edge = 0;  ///< edges of all nodes before
     std::uint32_t first_unit = 0;
     std::optional<AnyNode> node;
-    Shape shape;
+    NodeShape shape;
     std::vector<Parent> parents;
     std::vector<NodeId> children;
     EstimatorChoice choice;
@@ -206,16 +210,19 @@ class Graph {
   const Entry& at(NodeId node) const;
   const RewardEntry& at(RewardId reward) const;
   std::string census() const;
-  NodeId append(Entry entry);
+  using Wirings = std::vector<std::shared_ptr<const Connectivity>>;
+  NodeId append(Entry entry, Wirings wirings = {});
   void check_name(const std::string& name) const;
   void check_units(const std::string& name, int units) const;
   void check_slopes(const std::string& name, const AnyNode& node, std::span<const Parent> parents) const;
   /// `what` it would take: "estimator" or "baseline".
   void check_creditable(NodeId node, std::string_view what) const;
-  std::vector<Parent> resolve(const std::string& name, const AnyNode& node,
-                              const std::vector<Edge>& edges) const;
+  std::vector<Parent> resolve(const std::string& name, const AnyNode& node, const std::vector<Edge>& edges,
+                              Wirings& wirings) const;
+  std::vector<ParentShape> parent_shapes(std::span<const Parent> parents) const;
 
   std::vector<Entry> nodes_;
+  Wirings wirings_;
   std::vector<RewardEntry> rewards_;
   std::unordered_map<std::string, Bearer, NameHash, std::equal_to<>> names_;
   std::map<std::pair<NodeId, RewardId>, EstimatorChoice> choices_;

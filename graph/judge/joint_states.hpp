@@ -20,7 +20,7 @@ template <class S>
 double count_states(const Plan<S>& plan, std::ptrdiff_t rows) {
   double states = 1;
   for (const NodeId node : plan.layout.nodes()) {
-    const Shape& shape = plan.layout.placement(node).shape;
+    const NodeShape& shape = plan.layout.placement(node).shape;
     if (plan.layout.is_stochastic(node)) states *= std::pow(shape.outcome_count(), shape.units);
   }
   return std::pow(states, plan.credit.replicas) * static_cast<double>(rows);

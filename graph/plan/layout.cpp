@@ -21,25 +21,6 @@ void append_rows(std::vector<RowRange>& ranges, const RowRange& rows) {
     ranges.push_back(rows);
 }
 
-struct Parameters {
-  std::vector<ParameterPlace> places;
-  std::vector<std::size_t> first;  ///< per node
-  std::size_t count = 0;
-};
-
-Parameters number_parameters(const Graph& graph) {
-  Parameters numbered;
-  for (const NodeId node : graph.nodes()) {
-    numbered.first.push_back(numbered.count);
-    for (const ParameterBlock& block : graph.shape(node).parameters) {
-      numbered.places.push_back(
-          {fmt::format("{}/{}", graph.name(node), block.name), numbered.count, block.rows, block.cols});
-      numbered.count += block.size();
-    }
-  }
-  return numbered;
-}
-
 struct Rows {
   struct Place {
     int level = 0;
@@ -55,7 +36,7 @@ Rows give_rows(const Graph& graph, std::span<const NodeGroup> groups, const Want
   rows.first.resize(graph.nodes().size());
   for (const NodeGroup& group : groups)
     for (const NodeId node : group.nodes) {
-      const Shape& shape = graph.shape(node);
+      const NodeShape& shape = graph.shape(node);
       const bool stochastic = graph.is_stochastic(node);
       const Rows::Place first{group.level, rows.features, rows.units, rows.tables};
       rows.first[index(node)] = first;
@@ -71,34 +52,32 @@ Rows give_rows(const Graph& graph, std::span<const NodeGroup> groups, const Want
   return rows;
 }
 
-/// Parents come before their children, which refer to their names: the list must never grow beyond its
-/// memory.
+/// Placements refer to those of their parents: the list must never grow beyond its memory.
 std::vector<Placement> place_nodes(const Graph& graph, const Contraction& contraction, const Wants& wants,
-                                   const Parameters& parameters, const Rows& rows) {
+                                   const Rows& rows) {
   std::vector<Placement> placements;
   placements.reserve(graph.nodes().size());
+  std::size_t parameters = 0;
   for (const NodeId node : graph.nodes()) {
     const Rows::Place& first = rows.first[index(node)];
     Placement& at = placements.emplace_back(Placement{.name = graph.name(node),
                                                       .shape = graph.shape(node),
+                                                      .is_discrete = graph.is_stochastic(node),
                                                       .level = first.level,
                                                       .first_unit = graph.first_unit(node),
                                                       .feature_row = first.feature,
                                                       .unit_row = first.unit,
                                                       .table_row = first.table,
-                                                      .first_parameter = parameters.first[index(node)],
-                                                      .parents = {},
-                                                      .parent_shapes = {}});
-    for (const Graph::Parent& parent : graph.parents(node)) {
-      const Placement& from = placements[index(parent.node)];
-      ParentShape shape = graph.parent_shape(parent);
-      shape.name = from.name;  // the plan may outlive the graph
+                                                      .first_parameter = parameters,
+                                                      .parents = {}});
+    parameters += at.shape.parameter_count;
+    at.parents.reserve(graph.parents(node).size());
+    for (const auto& [parent, connectivity] : graph.parents(node)) {
       // Where deterministic nodes join the two as well, a rerun speaks for all routes at once.
-      const bool by_message = wants.messages[index(parent.node)] && graph.is_stochastic(node) &&
-                              !contraction.is_joined_by_functions(parent.node, node);
-      at.parents.push_back({shape, from.feature_row, from.unit_row, from.table_row, by_message,
-                            wants.slopes[index(parent.node)]});
-      at.parent_shapes.push_back(std::move(shape));
+      const bool by_message = wants.messages[index(parent)] && graph.is_stochastic(node) &&
+                              !contraction.is_joined_by_functions(parent, node);
+      at.parents.push_back(
+          {&placements[index(parent)], connectivity, by_message, wants.slopes[index(parent)]});
     }
   }
   return placements;
@@ -108,20 +87,6 @@ std::vector<Role> roles_of(const Graph& graph) {
   std::vector<Role> roles;
   for (const NodeId node : graph.nodes()) roles.push_back(graph.role(node));
   return roles;
-}
-
-std::unordered_map<std::string_view, std::size_t> by_path(std::span<const ParameterPlace> places) {
-  std::unordered_map<std::string_view, std::size_t> numbers;
-  for (std::size_t i = 0; i < places.size(); ++i) numbers.emplace(places[i].path, i);
-  return numbers;
-}
-
-std::vector<std::shared_ptr<const Connectivity>> wirings_of(const Graph& graph) {
-  std::vector<std::shared_ptr<const Connectivity>> wirings;
-  for (const NodeId node : graph.nodes())
-    for (const Graph::Parent& parent : graph.parents(node))
-      if (parent.connectivity) wirings.push_back(parent.connectivity);
-  return wirings;
 }
 
 }  // namespace
@@ -145,21 +110,20 @@ std::vector<NodeGroup> group_nodes(const Graph& graph) {
 
 Layout lay_out(const Graph& graph, const Contraction& contraction, std::span<const NodeGroup> groups,
                const Wants& wants) {
-  Parameters parameters = number_parameters(graph);
   Rows rows = give_rows(graph, groups, wants);
-  auto paths = by_path(parameters.places);
-  return {.placements = place_nodes(graph, contraction, wants, parameters, rows),
+  std::vector<Placement> placements = place_nodes(graph, contraction, wants, rows);
+  const std::size_t parameter_count =
+      placements.empty() ? 0 : placements.back().first_parameter + placements.back().shape.parameter_count;
+  return {.placements = std::move(placements),
           .roles = roles_of(graph),
-          .parameters = std::move(parameters.places),
           .evidence_rows = std::move(rows.evidence),
           .slope_rows = std::move(rows.slopes),
           .input_rows = rows.inputs,
           .feature_rows = rows.features,
           .unit_rows = rows.units,
           .table_rows = rows.tables,
-          .parameter_count = parameters.count,
-          .by_path = std::move(paths),
-          .wirings = wirings_of(graph)};
+          .parameter_count = parameter_count,
+          .wirings = {graph.wirings().begin(), graph.wirings().end()}};
 }
 
 const Placement& Layout::placement(NodeId node) const {
@@ -169,17 +133,6 @@ const Placement& Layout::placement(NodeId node) const {
                                    placements.size(), placements.size() == 1 ? "node" : "nodes"),
             .help = {"use the NodeId that graph.add(…) returned"}});
   return placements[index(node)];
-}
-
-const ParameterPlace& Layout::parameter(std::string_view path) const {
-  if (const auto found = by_path.find(path); found != by_path.end()) return parameters[found->second];
-  std::string known;
-  for (std::size_t i = 0; i < std::min<std::size_t>(parameters.size(), 8); ++i)
-    known += (i ? ", " : "") + parameters[i].path;
-  if (parameters.size() > 8) known += ", …";
-  refuse({.code = "unknown-parameter",
-          .message = fmt::format("there are no parameters called '{}'", path),
-          .help = {fmt::format("known: {}", known)}});
 }
 
 const Placement& Layout::owner(std::size_t table_row) const {

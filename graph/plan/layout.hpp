@@ -3,9 +3,6 @@
 #include <cstddef>
 #include <memory>
 #include <span>
-#include <string>
-#include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include <hindsight/core/block.hpp>
@@ -14,14 +11,6 @@
 #include <hindsight/graph/graph.hpp>
 
 namespace hindsight::internal {
-
-/// A named piece of the flat parameter vector, e.g. "a/weights/x".
-struct ParameterPlace {
-  std::string path;
-  std::size_t first = 0;
-  std::size_t rows = 0;
-  std::size_t cols = 0;
-};
 
 struct RowRange {
   std::size_t first = 0, last = 0;
@@ -50,21 +39,17 @@ std::vector<NodeGroup> group_nodes(const Graph& graph);
 struct Layout {
   std::vector<Placement> placements;  ///< per node, in order of addition; an input has features, nothing else
   std::vector<Role> roles;            ///< per node
-  std::vector<ParameterPlace> parameters;  ///< canonical: nodes as added, per node its edges, then its bias
-  std::vector<RowRange> evidence_rows;     ///< of the nodes that want messages, in order
-  std::vector<RowRange> slope_rows;        ///< of features, of the nodes that want slopes, in order
-  std::size_t input_rows = 0;              ///< rows of features of the inputs, which come first
+  std::vector<RowRange> evidence_rows;  ///< of the nodes that want messages, in order
+  std::vector<RowRange> slope_rows;     ///< of features, of the nodes that want slopes, in order
+  std::size_t input_rows = 0;           ///< rows of features of the inputs, which come first
   std::size_t feature_rows = 0, unit_rows = 0, table_rows = 0, parameter_count = 0;
-  std::unordered_map<std::string_view, std::size_t> by_path = {};  ///< into `parameters`
-  std::vector<std::shared_ptr<const Connectivity>> wirings = {};   ///< kept alive for the placements
+  std::vector<std::shared_ptr<const Connectivity>> wirings = {};  ///< kept alive for the placements
 
   IdRange<NodeId> nodes() const { return IdRange<NodeId>(static_cast<int>(placements.size())); }
   bool is_input(NodeId node) const { return roles[index(node)] == Role::input; }
   bool is_stochastic(NodeId node) const { return roles[index(node)] == Role::stochastic; }
   /// Throws Error when there is no such node.
   const Placement& placement(NodeId node) const;
-  /// Throws Error, naming what there is, when there is no such path.
-  const ParameterPlace& parameter(std::string_view path) const;
   /// The node to which a row of log-probabilities, evidence or credit belongs.
   const Placement& owner(std::size_t table_row) const;
 };

@@ -14,8 +14,7 @@ namespace {
 void refuse_oversize(const Graph& graph, std::size_t bytes_per_parameter) {
   double parameters = 0;
   for (const NodeId node : graph.nodes())
-    for (const ParameterBlock& block : graph.shape(node).parameters)
-      parameters += static_cast<double>(block.rows) * static_cast<double>(block.cols);
+    parameters += static_cast<double>(graph.shape(node).parameter_count);
   const double bytes = parameters * static_cast<double>(bytes_per_parameter) +
                        static_cast<double>(graph.unit_count()) * sizeof(std::size_t);
   require_memory(bytes, fmt::format("{:.4g} parameters", parameters),
@@ -110,9 +109,11 @@ std::shared_ptr<const Plan<S>> make_plan(const Graph& graph, std::span<const Ass
   Schedule<S> schedule = make_schedule<S>(graph, contraction, groups, wants, layout);
   CreditPlan<S> credit = plan_credit<S>(graph, contraction, assignments, eliminated, layout, schedule.nodes);
   std::vector<RowRange> packed_after = pack_levels(layout, schedule, credit);
-  return std::shared_ptr<const Plan<S>>(new Plan<S>{options.seed, options.instructions, plan_rewards(graph),
-                                                    std::move(layout), std::move(schedule), std::move(credit),
-                                                    std::move(packed_after)});
+  const std::span<const Placement> placements = layout.placements;
+  const std::span<const std::optional<AnyNode>> nodes = schedule.nodes;
+  return std::shared_ptr<const Plan<S>>(new Plan<S>{
+      options.seed, options.instructions, plan_rewards(graph), std::move(layout), std::move(schedule),
+      ParameterPlaces(placements, nodes), std::move(credit), std::move(packed_after)});
 }
 
 template <class S>
@@ -132,10 +133,11 @@ std::vector<S> initial_parameters(const Graph& graph, const Plan<S>& plan) {
     std::vector<ParentStart> starts;
     for (const Graph::Parent& parent : graph.parents(node))
       starts.push_back({placements[index(parent.node)].first_unit, readers[index(parent.node)]});
-    const Initialisation start{plan.seed, at.first_unit, at.shape.units, at.parent_shapes, starts};
+    const std::vector<ParentShape> parents = at.parent_shapes();
+    const Initialisation start{plan.seed, at.first_unit, at.shape.units, parents, starts};
     guarded_call({"node-threw", &at.name, "its initialise"}, [&] {
       graph.node(node)->initialise(start,
-                                   std::span(theta).subspan(at.first_parameter, at.shape.parameter_count()));
+                                   std::span(theta).subspan(at.first_parameter, at.shape.parameter_count));
     });
   }
   return std::vector<S>(theta.begin(), theta.end());

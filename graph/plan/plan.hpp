@@ -14,6 +14,7 @@
 #include <hindsight/graph/clamped_rerun.hpp>
 #include <hindsight/graph/credit_plan.hpp>
 #include <hindsight/graph/layout.hpp>
+#include <hindsight/graph/parameter_places.hpp>
 
 namespace hindsight::internal {
 
@@ -45,6 +46,7 @@ struct Plan {
   const std::vector<RewardPlan> rewards;
   const Layout layout;                       ///< where everything lies
   const Schedule<S> schedule;                ///< what runs
+  const ParameterPlaces parameters;          ///< of both
   const CreditPlan<S> credit;                ///< who is credited by what
   const std::vector<RowRange> packed_after;  ///< per block: unit rows to be packed into bits once it has run
 

@@ -13,16 +13,14 @@ namespace {
 
 template <class S>
 void refuse_bad_parameter(const Pass<S>& pass, const Placement& at) {
-  for (const ParameterPlace& place : pass.plan.layout.parameters) {
-    if (place.first < at.first_parameter) continue;
-    if (place.first >= at.first_parameter + at.shape.parameter_count()) break;
+  const auto number = static_cast<int>(&at - pass.plan.layout.placements.data());
+  for (const ParameterPlace& place : pass.plan.parameters.of(NodeId{number}))
     for (std::size_t i = 0; i < place.rows * place.cols; ++i)
       if (const S value = pass.parameters[place.first + i]; !std::isfinite(value))
         refuse({.code = "parameter-not-finite",
                 .node = at.name,
                 .message = fmt::format("parameter {} of '{}' is {}", i, place.path, value),
                 .help = {"lower the learning rate, or load good parameters: learning has diverged"}});
-  }
 }
 
 template <class S>

@@ -103,7 +103,7 @@ void BasicModel<S>::backward(BasicWorkspace<S>& run, std::initializer_list<Rewar
 
 template <class S>
 MatrixView<S> BasicModel<S>::parameters(std::string_view path) {
-  const internal::ParameterPlace& place = plan_->layout.parameter(path);
+  const internal::ParameterPlace& place = plan_->parameters.find(path);
   return {parameters_.data() + place.first, static_cast<std::ptrdiff_t>(place.rows),
           static_cast<std::ptrdiff_t>(place.cols)};
 }
@@ -116,19 +116,19 @@ MatrixView<const S> BasicModel<S>::parameters(std::string_view path) const {
 template <class S>
 ParameterRange BasicModel<S>::range(NodeId node) const {
   const Placement& at = plan_->layout.placement(node);
-  return {at.first_parameter, at.shape.parameter_count()};
+  return {at.first_parameter, at.shape.parameter_count};
 }
 
 template <class S>
 ParameterRange BasicModel<S>::range(std::string_view path) const {
-  const internal::ParameterPlace& place = plan_->layout.parameter(path);
+  const internal::ParameterPlace& place = plan_->parameters.find(path);
   return {place.first, place.rows * place.cols};
 }
 
 template <class S>
 std::vector<std::string> BasicModel<S>::parameter_names() const {
   std::vector<std::string> names;
-  for (const internal::ParameterPlace& place : plan_->layout.parameters) names.push_back(place.path);
+  for (const internal::ParameterPlace& place : plan_->parameters.all()) names.push_back(place.path);
   return names;
 }
 

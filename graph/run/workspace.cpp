@@ -131,7 +131,7 @@ std::span<const S> BasicWorkspace<S>::gradient() const {
 
 template <class S>
 MatrixView<const S> BasicWorkspace<S>::gradient(std::string_view path) const {
-  const internal::ParameterPlace& place = state_->plan->layout.parameter(path);
+  const internal::ParameterPlace& place = state_->plan->parameters.find(path);
   return {state_->gradient.data() + place.first, static_cast<std::ptrdiff_t>(place.rows),
           static_cast<std::ptrdiff_t>(place.cols)};
 }

@@ -76,7 +76,7 @@ inline std::string_view read(VertexKind, const Graph& graph, NodeId node) { retu
 inline int read(VertexUnits, const Graph& graph, NodeId node) { return graph.shape(node).units; }
 inline Role read(VertexRole, const Graph& graph, NodeId node) { return graph.role(node); }
 inline const Connectivity* read(EdgeWiring, const Graph& graph, const EdgeId& edge) {
-  return as_listed(edge, graph).connectivity.get();
+  return as_listed(edge, graph).connectivity;
 }
 /// What copy_graph copies where the other graph has no properties to be copied to.
 inline boost::no_property read(boost::vertex_all_t, const Graph&, NodeId) { return {}; }

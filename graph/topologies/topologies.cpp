@@ -69,7 +69,7 @@ Topology make_topology(std::string_view specification, const TopologyParts& part
 
 std::size_t weight_count(const Graph& graph) {
   std::size_t count = 0;
-  for (const NodeId node : graph.nodes()) count += graph.shape(node).parameter_count();
+  for (const NodeId node : graph.nodes()) count += graph.shape(node).parameter_count;
   return count;
 }
 

@@ -150,7 +150,7 @@ class Validator {
   /// none.
   void examine_function(NodeId node) {
     for (const RewardId reward : graph_.rewards()) {
-      if (!is_read_directly(node, reward) || graph_.shape(node).parameter_count() == 0) continue;
+      if (!is_read_directly(node, reward) || graph_.shape(node).parameter_count == 0) continue;
       diagnostics_.add({.code = "no-gradient", .node = node}, [&] {
         const std::vector<NodeId> read = contraction_.route_to_reward(node, reward);
         return Diagnostic{.message = fmt::format(

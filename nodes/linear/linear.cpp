@@ -8,42 +8,52 @@
 
 namespace hindsight::internal {
 
-LinearLayout::LinearLayout(std::span<const ParentShape> parents, int units, int logits)
-    : parents_(parents), units_(index(units)), logits_(index(logits)) {
-  for (const ParentShape& parent : parents) {
-    edges_.push_back(bias_);
-    const std::size_t features = parent.connectivity ? parent.connectivity->pairs() * index(parent.width())
-                                                     : units_ * parent.features();
-    bias_ += logits_ * features;
-  }
-}
-
-std::vector<ParameterBlock> LinearLayout::parameters() const {
+std::vector<ParameterBlock> linear_parameters(std::span<const ParentShape> parents, int units, int logits) {
+  const std::size_t rows = index(units) * index(logits);
   std::vector<ParameterBlock> blocks;
-  blocks.reserve(parents_.size() + 1);
-  for (const ParentShape& parent : parents_) {
+  blocks.reserve(parents.size() + 1);
+  for (const ParentShape& parent : parents) {
     std::string name = fmt::format("weights/{}", parent.name);
     if (parent.connectivity)
-      blocks.push_back({std::move(name), logits_ * parent.connectivity->pairs() * index(parent.width())});
+      blocks.push_back(
+          {std::move(name), index(logits) * parent.connectivity->pairs() * index(parent.width())});
     else
-      blocks.push_back({std::move(name), units_ * logits_, parent.features()});
+      blocks.push_back({std::move(name), rows, parent.features()});
   }
-  blocks.push_back({"bias", units_ * logits_});
+  blocks.push_back({"bias", rows});
   return blocks;
+}
+
+LinearLayout::LinearLayout(std::span<const ParentShape> parents, int units, int logits)
+    : units_(index(units)), logits_(index(logits)) {
+  edges_.reserve(parents.size());
+  for (const ParentShape& parent : parents) add(parent.units, parent.width(), parent.connectivity);
+}
+
+LinearLayout::LinearLayout(const Placement& at) : units_(at.units()), logits_(index(at.shape.logits)) {
+  edges_.reserve(at.parents.size());
+  for (const ParentPlace& parent : at.parents)
+    add(parent.from->shape.units, parent.from->width(), parent.connectivity);
+}
+
+void LinearLayout::add(int parent_units, int width, const Connectivity* connectivity) {
+  edges_.push_back({parent_units, index(width), connectivity, bias_});
+  const std::size_t pairs = connectivity ? connectivity->pairs() : units_ * index(parent_units);
+  bias_ += logits_ * pairs * index(width);
 }
 
 std::vector<WeightRun> LinearLayout::runs(int unit) const {
   std::vector<WeightRun> runs;
-  for (std::size_t e = 0; e < parents_.size(); ++e) {
-    const ParentShape& parent = parents_[e];
-    const std::size_t width = index(parent.width());
-    if (!parent.connectivity) {
-      const std::size_t features = parent.features();
-      runs.push_back({e, 0, parent.units, edges_[e] + index(unit) * logits_ * features, features});
+  runs.reserve(edges_.size());
+  for (std::size_t e = 0; e < edges_.size(); ++e) {
+    const auto& [units, width, connectivity, first_of_edge] = edges_[e];
+    if (!connectivity) {
+      const std::size_t features = index(units) * width;
+      runs.push_back({e, 0, units, first_of_edge + index(unit) * logits_ * features, features});
       continue;
     }
-    const std::span<const int> read = parent.connectivity->parents_of(unit);
-    const std::size_t first = edges_[e] + logits_ * width * parent.connectivity->pairs_before(unit);
+    const std::span<const int> read = connectivity->parents_of(unit);
+    const std::size_t first = first_of_edge + logits_ * width * connectivity->pairs_before(unit);
     for (std::size_t i = 0, end = 0; i < read.size(); i = end) {
       end = i + 1;
       while (end < read.size() && read[end] == read[end - 1] + 1) ++end;

@@ -20,20 +20,29 @@ struct WeightRun {
   std::size_t logit_stride = 0;  ///< from there to the same weight into the next logit
 };
 
-/// Where the parameters of a population with linear logits lie: the edges in order, each unit by unit and
-/// logit by logit, then the biases.
+/// The parameters of a population with linear logits: a block of weights per edge, then the biases.
+std::vector<ParameterBlock> linear_parameters(std::span<const ParentShape> parents, int units, int logits);
+
+/// Where they lie: the edges in order, each unit by unit and logit by logit, then the biases.
 class LinearLayout {
  public:
   LinearLayout(std::span<const ParentShape> parents, int units, int logits);
+  explicit LinearLayout(const Placement& at);
 
-  std::vector<ParameterBlock> parameters() const;
   std::vector<WeightRun> runs(int unit) const;
   std::size_t bias(int unit) const { return bias_ + index(unit) * logits_; }
 
  private:
-  std::span<const ParentShape> parents_;
+  struct EdgeWeights {
+    int units;  ///< of the parent
+    std::size_t width;
+    const Connectivity* connectivity;
+    std::size_t first;
+  };
+  void add(int parent_units, int width, const Connectivity* connectivity);
+
   std::size_t units_, logits_;
-  std::vector<std::size_t> edges_;  ///< where each edge's weights begin
+  std::vector<EdgeWeights> edges_;
   std::size_t bias_ = 0;
 };
 

@@ -30,7 +30,7 @@ class LinearBlock final : public Block<S> {
   /// Leaves its sparse messages between binary units to the collector.
   LinearBlock(const FusedUnits& fused, LinkFunction link, SparseEdges& sparse)
       : link_(link), level_(fused.units.front().at->level) {
-    const Shape& shape = fused.units.front().at->shape;
+    const NodeShape& shape = fused.units.front().at->shape;
     children_.outcomes = index(shape.outcome_count());
     children_.logits = index(shape.logits);
     for (const FeatureRun& run : fused.shared)

@@ -35,17 +35,18 @@ BlockEdges<S> collect_edges(const std::vector<ReadingUnit>& units, const std::ve
   BlockEdges<S> edges;
   for (std::size_t u = 0; u < units.size(); ++u) {
     const Placement& at = *units[u].at;
-    const LinearLayout layout(at.parent_shapes, at.shape.units, at.shape.logits);
+    const LinearLayout layout(at);
     for (const WeightRun& run : layout.runs(units[u].unit)) {
       const ParentPlace& parent = at.parents[run.parent];
       if (!parent.wants_messages) continue;
-      const bool is_general = link != LinkFunction::bernoulli || !is_binary(*parent.shape.encoding);
+      const bool is_general = link != LinkFunction::bernoulli || !is_binary(*parent.from->encoding());
       // Of what all read densely the first unit speaks for all.
-      if (u > 0 && !is_general && covering_run(runs, parent.feature_row + index(run.first_unit))) continue;
-      const std::size_t width = index(parent.shape.width());
+      if (u > 0 && !is_general && covering_run(runs, parent.from->feature_row + index(run.first_unit)))
+        continue;
+      const std::size_t width = index(parent.from->width());
       for (std::size_t j = 0; j < index(run.units); ++j) {
         const UnitEdge edge{
-            &parent, static_cast<std::uint32_t>(run.first_unit) + static_cast<std::uint32_t>(j),
+            parent.from, static_cast<std::uint32_t>(run.first_unit) + static_cast<std::uint32_t>(j),
             static_cast<std::uint32_t>(u), at.first_parameter + run.parameter + j * width, run.logit_stride};
         if (is_general)
           edges.general.push_back(edge);

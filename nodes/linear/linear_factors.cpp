@@ -86,14 +86,14 @@ class LinearFactors final : public FactorTables<S> {
                 .own_stride = given.own_stride};
     strides_.insert(strides_.end(), given.strides.begin(), given.strides.end());
     for (const OpenParent& open : first.open) {
-      open_outcomes_.push_back(first.at->parents[open.edge].shape.encoding->outcome_count);
+      open_outcomes_.push_back(first.at->parents[open.edge].from->shape.outcome_count());
       group.outcomes += index(open_outcomes_.back());
     }
     for (const Factor& factor : given.factors) {
       const std::size_t unit = index(factor.unit);
       known_.push_back({factor.at->table_row + unit * index(factor.at->shape.outcome_count()),
                         factor.at->unit_row + unit});
-      const LinearLayout layout(factor.at->parent_shapes, factor.at->shape.units, factor.at->shape.logits);
+      const LinearLayout layout(*factor.at);
       const std::vector<WeightRun> runs = layout.runs(factor.unit);
       for (const OpenParent& open : factor.open) weights_.push_back(weight(*factor.at, runs, open));
     }
@@ -104,10 +104,10 @@ class LinearFactors final : public FactorTables<S> {
     const WeightRun& run = *std::find_if(runs.begin(), runs.end(), [&](const WeightRun& one) {
       return one.parent == open.edge && one.first_unit <= open.unit && open.unit < one.first_unit + one.units;
     });
-    const ParentPlace& parent = at.parents[open.edge];
-    const std::size_t width = index(parent.shape.width());
+    const Placement& parent = *at.parents[open.edge].from;
+    const std::size_t width = index(parent.width());
     return {at.first_parameter + run.parameter + index(open.unit - run.first_unit) * width, run.logit_stride,
-            parent.feature_row + index(open.unit) * width, &*parent.shape.encoding};
+            parent.feature_row + index(open.unit) * width, parent.encoding()};
   }
 
   std::span<const Weight> weights(const Group& group, std::size_t factor) const {

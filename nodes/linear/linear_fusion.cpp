@@ -49,14 +49,14 @@ ReadingUnit read(const Placement& at, const LinearLayout& layout, int unit) {
   ReadingUnit reading{.at = &at, .unit = unit, .bias = at.first_parameter + layout.bias(unit)};
   for (const WeightRun& run : layout.runs(unit)) {
     const ParentPlace& parent = at.parents[run.parent];
-    const std::size_t width = index(parent.shape.width());
+    const std::size_t width = index(parent.from->width());
     append(reading.runs,
-           {.feature_row = parent.feature_row + index(run.first_unit) * width,
+           {.feature_row = parent.from->feature_row + index(run.first_unit) * width,
             .features = index(run.units) * width,
             .parameter = at.first_parameter + run.parameter,
             .logit_stride = run.logit_stride,
-            .unit_row = parent.unit_row + index(run.first_unit),
-            .encoding = parent.shape.encoding ? &*parent.shape.encoding : nullptr,
+            .unit_row = parent.from->unit_row + index(run.first_unit),
+            .encoding = parent.from->encoding(),
             .wants_slopes = parent.wants_slopes,
             .wants_messages = parent.wants_messages},
            at.shape.logits == 1);
@@ -81,7 +81,7 @@ std::vector<FeatureRun> shared_runs(const std::vector<ReadingUnit>& units) {
 std::vector<FusedUnits> fuse(std::span<const Placement* const> group) {
   std::map<RunKey, std::vector<ReadingUnit>> by_key;
   for (const Placement* at : group) {
-    const LinearLayout layout(at->parent_shapes, at->shape.units, at->shape.logits);
+    const LinearLayout layout(*at);
     for (int unit = 0; unit < at->shape.units; ++unit) {
       ReadingUnit reading = read(*at, layout, unit);
       by_key[key_of(reading.runs, long_run)].push_back(std::move(reading));

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include <hindsight/core/index.hpp>
 
@@ -20,7 +21,7 @@ std::vector<ReceivingUnit> by_parent(std::vector<UnitEdge>& edges) {
   std::vector<ReceivingUnit> parents;
   for (std::size_t e = 0; e < edges.size(); ++e) {
     if (e == 0 || edges[e].unit_row() != edges[e - 1].unit_row())
-      parents.push_back({edges[e].unit_row(), edges[e].table_row(), e, e, &*edges[e].parent->shape.encoding});
+      parents.push_back({edges[e].unit_row(), edges[e].table_row(), e, e, edges[e].parent->encoding()});
     parents.back().last_edge = e + 1;
   }
   return parents;
@@ -31,7 +32,7 @@ std::vector<ReceivingUnit> by_parent(std::vector<UnitEdge>& edges) {
 template <class S>
 void DenseMessages<S>::Group::add(const UnitEdge& edge) {
   parents.push_back({.unit_row = edge.unit_row(), .table_row = edge.table_row()});
-  half_gaps.push_back(half_gap<S>(*edge.parent->shape.encoding));
+  half_gaps.push_back(half_gap<S>(*edge.parent->encoding()));
 }
 
 template <class S>
@@ -80,12 +81,34 @@ void DenseMessages<S>::send(const Frame<S>& frame, const S* tables) const {
 }
 
 template <class S>
-SparseMessages<S>::SparseMessages(const ChildRows& children, std::vector<UnitEdge> edges)
-    : children_(&children), parents_(by_parent(edges)) {
-  for (const UnitEdge& edge : edges) {
-    edges_.push_back(edge.child);
-    parameters_.push_back(edge.parameter);
+SparseMessages<S>::SparseMessages(const ChildRows& children, const std::deque<SparseEdges::One>& edges)
+    : children_(&children), edges_(edges.size()), parameters_(edges.size()) {
+  std::size_t rows = 0;
+  for (const SparseEdges::One& edge : edges) rows = std::max(rows, edge.unit_row() + 1);
+  std::vector<std::size_t> next(rows + 1, 0);  // per unit row: where its next edge goes
+  for (const SparseEdges::One& edge : edges) ++next[edge.unit_row() + 1];
+  std::partial_sum(next.begin(), next.end(), next.begin());
+  for (const SparseEdges::One& edge : edges) {
+    std::size_t& at = next[edge.unit_row()];
+    edges_[at] = edge.child;
+    parameters_[at] = edge.parameter;
+    ++at;
   }
+  std::vector<bool> is_listed(rows, false);
+  for (const SparseEdges::One& edge : edges) {
+    const std::size_t row = edge.unit_row();
+    if (is_listed[row]) continue;
+    is_listed[row] = true;
+    const Encoding& encoding = *edge.parent->encoding();
+    parents_.push_back(
+        {.unit_row = row,
+         .table_row = edge.parent->table_row + edge.parent_unit * index(encoding.outcome_count),
+         .first_edge = row == 0 ? 0 : next[row - 1],
+         .last_edge = next[row],
+         .encoding = &encoding});
+  }
+  std::sort(parents_.begin(), parents_.end(),
+            [](const ReceivingUnit& a, const ReceivingUnit& b) { return a.unit_row < b.unit_row; });
   for (const ReceivingUnit& parent : parents_) {
     half_gaps_.push_back(half_gap<S>(*parent.encoding));
     most_edges_ = std::max(most_edges_, parent.edges());

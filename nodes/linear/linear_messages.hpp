@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <span>
 #include <utility>
 #include <vector>
@@ -14,16 +15,16 @@ namespace hindsight::internal {
 
 /// One edge between two units, of which the parent wants messages.
 struct UnitEdge {
-  const ParentPlace* parent = nullptr;
+  const Placement* parent = nullptr;
   std::uint32_t parent_unit = 0;
   std::uint32_t child = 0;       ///< number of the unit in its block
   std::size_t parameter = 0;     ///< first weight into the child's first logit
   std::size_t logit_stride = 0;  ///< from there to the same weight into the next logit
 
-  std::size_t feature_row() const { return parent->feature_row + parent_unit * index(parent->shape.width()); }
+  std::size_t feature_row() const { return parent->feature_row + parent_unit * index(parent->width()); }
   std::size_t unit_row() const { return parent->unit_row + parent_unit; }
   std::size_t table_row() const {
-    return parent->table_row + parent_unit * index(parent->shape.encoding->outcome_count);
+    return parent->table_row + parent_unit * index(parent->shape.outcome_count());
   }
 };
 
@@ -40,19 +41,27 @@ struct ChildRows {
 };
 
 /// Edges between binary units that dense products do not cover, of many blocks, and the children among those
-/// units.
+/// units. There may be as many as the graph has, so they are kept small and in pieces.
 struct SparseEdges {
-  std::vector<UnitEdge> edges;
+  struct One {
+    const Placement* parent;
+    std::uint32_t parent_unit;
+    std::uint32_t child;    ///< number of the unit among the children
+    std::size_t parameter;  ///< the weight
+
+    std::size_t unit_row() const { return parent->unit_row + parent_unit; }
+  };
+  std::deque<One> edges;
   ChildRows children;
 
   /// Edges of one child come one after another.
-  void add(UnitEdge edge, std::size_t table_row, std::size_t unit_row) {
+  void add(const UnitEdge& edge, std::size_t table_row, std::size_t unit_row) {
     if (children.unit_row.empty() || children.unit_row.back() != unit_row) {
       children.table_row.push_back(table_row);
       children.unit_row.push_back(unit_row);
     }
-    edge.child = static_cast<std::uint32_t>(children.count() - 1);
-    edges.push_back(edge);
+    edges.push_back(
+        {edge.parent, edge.parent_unit, static_cast<std::uint32_t>(children.count() - 1), edge.parameter});
   }
 };
 
@@ -109,7 +118,7 @@ class DenseMessages {
 template <class S>
 class SparseMessages {
  public:
-  SparseMessages(const ChildRows& children, std::vector<UnitEdge> edges);
+  SparseMessages(const ChildRows& children, const std::deque<SparseEdges::One>& edges);
 
   std::size_t table_size() const { return parents_.size() + 2 * edges_.size(); }
   std::size_t parts() const { return parents_.size(); }

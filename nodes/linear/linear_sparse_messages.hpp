@@ -14,8 +14,8 @@ namespace hindsight::internal {
 template <class S>
 class SparseMessageBlock final : public Block<S> {
  public:
-  explicit SparseMessageBlock(SparseEdges sparse)
-      : children_(std::move(sparse.children)), messages_(children_, std::move(sparse.edges)) {}
+  explicit SparseMessageBlock(SparseEdges&& sparse)
+      : children_(std::move(sparse.children)), messages_(children_, sparse.edges) {}
   SparseMessageBlock(const SparseMessageBlock&) = delete;  // the messages refer to the children
   SparseMessageBlock& operator=(const SparseMessageBlock&) = delete;
 

@@ -127,7 +127,7 @@ class Judge {
     const BasicModel<double> model = random_model<double>(small_.graph, seed, 2);
     const Placement& at = internal::Access::plan(model).layout.placement(small_.node);
     first_ = at.first_parameter;
-    last_ = first_ + at.shape.parameter_count();
+    last_ = first_ + at.shape.parameter_count;
     Dice dice(seed);
     std::vector<double> state;
     for (std::size_t i = 0; i < internal::Access::plan(model).credit.baseline_scalars; ++i)

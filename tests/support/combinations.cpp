@@ -34,7 +34,7 @@ struct FeatureSum {
 static_assert(Function<FeatureSum>);
 
 /// What a FeatureSum of the node would be, from its outcomes.
-double feature_sum(const JointOutcome& at, NodeId node, const Shape& shape) {
+double feature_sum(const JointOutcome& at, NodeId node, const NodeShape& shape) {
   double sum = 0;
   for (int unit = 0; unit < shape.units; ++unit)
     for (int j = 0; j < shape.encoding.width; ++j)
@@ -42,7 +42,7 @@ double feature_sum(const JointOutcome& at, NodeId node, const Shape& shape) {
   return sum;
 }
 
-std::vector<std::vector<double>> table_rows(const Shape& parent) {
+std::vector<std::vector<double>> table_rows(const NodeShape& parent) {
   std::vector<std::vector<double>> rows;
   for (int i = 0; i < std::pow(parent.outcome_count(), parent.units); ++i)
     rows.push_back(i % 2 == 0 ? std::vector{0.3, 0.7} : std::vector{0.6, 0.4});

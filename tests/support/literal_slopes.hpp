@@ -89,8 +89,7 @@ class LiteralObjective {
     return plan_.layout.placements[static_cast<std::size_t>(node.index)];
   }
   std::span<const double> theta(NodeId node) const {
-    return std::span(parameters)
-        .subspan(placement(node).first_parameter, graph_.shape(node).parameter_count());
+    return std::span(parameters).subspan(placement(node).first_parameter, graph_.shape(node).parameter_count);
   }
 
   struct Gathered {
@@ -111,7 +110,7 @@ class LiteralObjective {
 
   std::vector<double> features_of(NodeId node, int sample,
                                   const std::vector<std::vector<double>>& before) const {
-    const Shape& shape = graph_.shape(node);
+    const NodeShape& shape = graph_.shape(node);
     std::vector<double> features;
     if (graph_.is_stochastic(node)) {
       for (int unit = 0; unit < shape.units; ++unit)
@@ -123,7 +122,8 @@ class LiteralObjective {
     } else {
       features.resize(static_cast<std::size_t>(shape.units));
       const Gathered read = gather(node, sample, before);
-      const Reading<double> reading{read.features, read.outcomes, placement(node).parent_shapes};
+      const std::vector<ParentShape> parents = placement(node).parent_shapes();
+      const Reading<double> reading{read.features, read.outcomes, parents};
       with_node(*graph_.node(node), [&](const auto& function) {
         using F = std::decay_t<decltype(function)>;
         if constexpr (SampleFunction<F>)
@@ -139,7 +139,8 @@ class LiteralObjective {
     const auto weights = run_.credit(node);
     std::vector<double> log_probs(static_cast<std::size_t>(weights.cols()));
     const Gathered read = gather(node, sample, features);
-    const Reading<double> reading{read.features, read.outcomes, placement(node).parent_shapes};
+    const std::vector<ParentShape> parents = placement(node).parent_shapes();
+    const Reading<double> reading{read.features, read.outcomes, parents};
     with_node(*graph_.node(node), [&](const auto& stochastic) {
       using N = std::decay_t<decltype(stochastic)>;
       if constexpr (SampleNode<N>)

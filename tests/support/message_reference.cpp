@@ -37,10 +37,10 @@ template <class S>
 std::vector<EdgeShares> edges_into(const Graph& graph, const BasicModel<S>& model, NodeId child, int unit) {
   const Placement& at = internal::Access::plan(model).layout.placement(child);
   const auto logits = static_cast<std::size_t>(at.shape.logits);
-  const internal::LinearLayout layout(at.parent_shapes, at.shape.units, at.shape.logits);
+  const internal::LinearLayout layout(at);
   std::vector<EdgeShares> edges;
   for (const internal::WeightRun& run : layout.runs(unit)) {
-    const Encoding& encoding = *at.parent_shapes[run.parent].encoding;
+    const Encoding& encoding = *at.parents[run.parent].from->encoding();
     for (int j = 0; j < run.units; ++j) {
       EdgeShares& edge =
           edges.emplace_back(EdgeShares{graph.parents(child)[run.parent].node, run.first_unit + j, {}});
@@ -103,9 +103,7 @@ std::vector<ExpectedEvidence> expected_evidence(const Graph& graph, const BasicM
       const std::vector<EdgeShares> edges = edges_into(graph, model, child, unit);
       const Placement& at = internal::Access::plan(model).layout.placement(child);
       const auto logits = static_cast<std::size_t>(at.shape.logits);
-      const std::size_t bias =
-          at.first_parameter +
-          internal::LinearLayout(at.parent_shapes, at.shape.units, at.shape.logits).bias(unit);
+      const std::size_t bias = at.first_parameter + internal::LinearLayout(at).bias(unit);
       for (int i = 0; i < joint.samples; ++i) {
         std::vector<Long> actual;
         Long terms = 0;

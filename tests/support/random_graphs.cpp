@@ -248,12 +248,13 @@ void choose_baselines(RandomGraph& random, std::uint64_t seed) {
 std::vector<std::size_t> unit_parameters(const internal::Plan<double>& plan, NodeId node, int unit) {
   const Placement& at = plan.layout.placement(node);
   std::vector<std::size_t> indices;
-  if (at.shape.parameters.back().name == "bias") {
-    const internal::LinearLayout layout(at.parent_shapes, at.shape.units, at.shape.logits);
+  if (plan.schedule.nodes[internal::index(node)]->shape(at.parent_shapes()).parameters.back().name ==
+      "bias") {
+    const internal::LinearLayout layout(at);
     for (int logit = 0; logit < at.shape.logits; ++logit) {
       for (const internal::WeightRun& run : layout.runs(unit))
         for (std::size_t i = 0;
-             i < static_cast<std::size_t>(run.units * at.parent_shapes[run.parent].width()); ++i)
+             i < static_cast<std::size_t>(run.units * at.parents[run.parent].from->width()); ++i)
           indices.push_back(at.first_parameter + run.parameter +
                             static_cast<std::size_t>(logit) * run.logit_stride + i);
       indices.push_back(at.first_parameter + layout.bias(unit) + static_cast<std::size_t>(logit));
@@ -261,7 +262,7 @@ std::vector<std::size_t> unit_parameters(const internal::Plan<double>& plan, Nod
     return indices;
   }
   // The other kinds of the random graphs have one unit each.
-  for (std::size_t i = 0; i < at.shape.parameter_count(); ++i) indices.push_back(at.first_parameter + i);
+  for (std::size_t i = 0; i < at.shape.parameter_count; ++i) indices.push_back(at.first_parameter + i);
   return indices;
 }
 

@@ -98,7 +98,7 @@ Network as_classifier(Graph graph, int features, int classes) {
     refuse_graph(fmt::format("its reward '{}' reads {} nodes, not the one that names the class",
                              graph.name(network.reward), reads.size()));
   network.output = reads.front();
-  const Shape& shape = graph.shape(network.output);
+  const NodeShape& shape = graph.shape(network.output);
   if (!graph.is_stochastic(network.output) || shape.units != 1 || shape.outcome_count() != classes)
     refuse_graph(fmt::format("'{}', which its reward reads, is not a single unit with {} outcomes",
                              graph.name(network.output), classes));

@@ -110,15 +110,17 @@ TEST_CASE_TEMPLATE("the line that normalises a chunk does so for every sample an
 TEST_CASE("a function without slopes leaves the scratch as it is, and starts its sum at zero") {
   constexpr int lanes = 16;
   const AnyNode node = ChunkSquareSums{};
-  Placement at;
+  Placement parent, at;
+  parent.name = "p";
+  parent.shape.units = 2;
+  parent.is_discrete = false;
   at.feature_row = 2;
-  at.parents.push_back({.shape = {.name = "p", .units = 2}, .wants_slopes = true});
-  at.parent_shapes.push_back(at.parents.back().shape);
-  at.shape = SquareSums{}.shape(at.parent_shapes);
+  at.parents.push_back({.from = &parent, .wants_slopes = true});
+  at.shape = NodeShape(SquareSums{}.shape(at.parent_shapes()));
   const std::vector<AnyNode::Placed> placed{{&node, &at}};
   const Blocks<double> blocks = AnyNode::lower<double>(placed);
   REQUIRE(blocks.size() == 1);
-  const std::size_t parameters = at.shape.parameter_count();
+  const std::size_t parameters = at.shape.parameter_count;
   std::vector<double> theta(parameters, 1.0), gradient(parameters, 7.0), features(4 * lanes, 0.5),
       slopes(4 * lanes, 0.0), scratch(blocks[0]->scratch(lanes).scalars, 3.0);
   std::vector<Outcome> outcomes(blocks[0]->scratch(lanes).outcome_slots);

@@ -179,9 +179,9 @@ TEST_CASE("property maps say what the graph says") {
       const auto parents = graph.parents(node);
       auto listed = parents.begin();
       for (const EdgeId& edge : boost::make_iterator_range(in_edges(node, graph)))
-        CHECK(get(wirings, edge) == (listed++)->connectivity.get());
+        CHECK(get(wirings, edge) == (listed++)->connectivity);
       for (const EdgeId& edge : boost::make_iterator_range(out_edges(node, graph)))
-        CHECK(get(edge_wiring, graph, edge) == as_listed(edge, graph).connectivity.get());
+        CHECK(get(edge_wiring, graph, edge) == as_listed(edge, graph).connectivity);
     }
   }
 }
