@@ -22,16 +22,14 @@ Outcome invert(const S* log_probs, std::size_t stride, int outcomes, S uniform) 
 
 }  // namespace
 
-ParentShape ParentPlace::shape() const {
-  ParentShape shape{.name = from->name, .units = from->shape.units, .connectivity = connectivity};
-  if (from->is_discrete) shape.encoding = from->shape.encoding;
-  return shape;
-}
-
 std::vector<ParentShape> Placement::parent_shapes() const {
   std::vector<ParentShape> shapes;
   shapes.reserve(parents.size());
-  for (const ParentPlace& parent : parents) shapes.push_back(parent.shape());
+  for (std::size_t p = 0; p < parents.size(); ++p) {
+    const Placement& parent = *parents[p].from;
+    shapes.push_back({.name = parent.name, .units = parent.shape.units, .connectivity = wiring(p)});
+    if (parent.is_discrete) shapes.back().encoding = parent.shape.encoding;
+  }
   return shapes;
 }
 

@@ -26,13 +26,9 @@ struct Placement;
 
 /// One edge as the plan has laid it out.
 struct ParentPlace {
-  const Placement* from = nullptr;             ///< the parent
-  const Connectivity* connectivity = nullptr;  ///< none: every unit reads every unit
-  bool wants_messages = false;                 ///< the parent's estimator needs evidence
-  bool wants_slopes = false;                   ///< the parent is deterministic, or its estimator is pathwise
-
-  /// What the child sees of the parent. Refers to its name.
-  ParentShape shape() const;
+  const Placement* from = nullptr;  ///< the parent
+  bool wants_messages = false;      ///< the parent's estimator needs evidence
+  bool wants_slopes = false;        ///< the parent is deterministic, or its estimator is pathwise
 };
 
 /// One node as the plan has laid it out. A deterministic node has features and parameters but no outcomes,
@@ -49,7 +45,10 @@ struct Placement {
   std::size_t table_row = 0;
   std::size_t first_parameter = 0;
   std::vector<ParentPlace> parents;
+  std::vector<const Connectivity*> wirings;  ///< per parent; empty where every unit reads every unit
 
+  /// None: every unit reads every unit of that parent.
+  const Connectivity* wiring(std::size_t parent) const { return wirings.empty() ? nullptr : wirings[parent]; }
   /// Numbers that a child sees of one of its units.
   int width() const { return is_discrete ? shape.encoding.width : 1; }
   std::size_t units() const { return static_cast<std::size_t>(shape.units); }

@@ -64,10 +64,13 @@ void check_parameters(const std::string& name, const Shape& shape) {
             .help = {".logits = 1"}});
 }
 
-/// For one more, or as many as said. Doubles what there is, as push_back would.
+/// For one more, or as many as said. Adds a quarter to what there is, where push_back would double it: graphs
+/// are large, and most grow only once.
 template <class T>
 void make_room(std::vector<T>& list, std::size_t more = 1) {
-  if (list.size() + more > list.capacity()) list.reserve(2 * list.size() + more);
+  constexpr std::size_t least = 2;
+  if (list.size() + more > list.capacity())
+    list.reserve(list.size() + std::max(more, list.size() / 4 + least));
 }
 
 }  // namespace
@@ -125,6 +128,7 @@ NodeId Graph::append(Entry entry, Wirings wirings) {
   names_.emplace(entry.name, added);
   entry.first_unit = static_cast<std::uint32_t>(unit_count());
   entry.first_edge = edge_count();
+  if (entry.node) entry.role = entry.node->is_deterministic() ? Role::deterministic : Role::stochastic;
   for (const Parent& parent : entry.parents)
     nodes_[static_cast<std::size_t>(parent.node.index)].children.push_back(added);
   nodes_.push_back(std::move(entry));

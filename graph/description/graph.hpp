@@ -131,10 +131,7 @@ class Graph {
   }
 
   const std::string& name(NodeId node) const { return at(node).name; }
-  Role role(NodeId node) const {
-    if (!at(node).node) return Role::input;
-    return at(node).node->is_deterministic() ? Role::deterministic : Role::stochastic;
-  }
+  Role role(NodeId node) const { return at(node).role; }
   bool is_input(NodeId node) const { return role(node) == Role::input; }
   bool is_deterministic(NodeId node) const { return role(node) == Role::deterministic; }
   bool is_stochastic(NodeId node) const { return role(node) == Role::stochastic; }
@@ -176,6 +173,7 @@ class Graph {
     std::string name;
     std::size_t first_edge = 0;  ///< edges of all nodes before
     std::uint32_t first_unit = 0;
+    Role role = Role::input;
     std::optional<AnyNode> node;
     NodeShape shape;
     std::vector<Parent> parents;

@@ -4,6 +4,7 @@
 
 #include <hindsight/core/callback.hpp>
 #include <hindsight/core/memory.hpp>
+#include <hindsight/graph/help_lines.hpp>
 
 namespace hindsight::internal {
 namespace {
@@ -172,7 +173,7 @@ Eliminated plan_eliminations(const Graph& graph, const Contraction& contraction,
       bytes += bytes_of_a_factor * static_cast<double>(units.back().factors.size());
     }
     require_memory(bytes, "the sums of hindsight over several steps",
-                   "graph.estimate_with(node, Hnca{.steps = 2});   // or on fewer nodes");
+                   HelpLines(graph).fewer_steps(node));
     if (std::any_of(units.begin(), units.end(), [](const auto& plan) { return !plan.is_one_step; }))
       eliminated.emplace(std::pair(node, reward), std::move(units));
   }

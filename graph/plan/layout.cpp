@@ -69,15 +69,18 @@ std::vector<Placement> place_nodes(const Graph& graph, const Contraction& contra
                                                       .unit_row = first.unit,
                                                       .table_row = first.table,
                                                       .first_parameter = parameters,
-                                                      .parents = {}});
+                                                      .parents = {},
+                                                      .wirings = {}});
     parameters += at.shape.parameter_count;
     at.parents.reserve(graph.parents(node).size());
+    const bool is_wired = std::any_of(graph.parents(node).begin(), graph.parents(node).end(),
+                                      [](const Graph::Parent& parent) { return parent.connectivity; });
     for (const auto& [parent, connectivity] : graph.parents(node)) {
+      if (is_wired) at.wirings.push_back(connectivity);
       // Where deterministic nodes join the two as well, a rerun speaks for all routes at once.
       const bool by_message = wants.messages[index(parent)] && graph.is_stochastic(node) &&
                               !contraction.is_joined_by_functions(parent, node);
-      at.parents.push_back(
-          {&placements[index(parent)], connectivity, by_message, wants.slopes[index(parent)]});
+      at.parents.push_back({&placements[index(parent)], by_message, wants.slopes[index(parent)]});
     }
   }
   return placements;

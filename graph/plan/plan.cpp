@@ -7,6 +7,7 @@
 
 #include <hindsight/core/callback.hpp>
 #include <hindsight/core/memory.hpp>
+#include <hindsight/graph/help_lines.hpp>
 
 namespace hindsight::internal {
 namespace {
@@ -18,7 +19,7 @@ void refuse_oversize(const Graph& graph, std::size_t bytes_per_parameter) {
   const double bytes = parameters * static_cast<double>(bytes_per_parameter) +
                        static_cast<double>(graph.unit_count()) * sizeof(std::size_t);
   require_memory(bytes, fmt::format("{:.4g} parameters", parameters),
-                 "use fewer units, or Pattern::random(density, seed) on the largest edges");
+                 HelpLines(graph).fewer_weights());
 }
 
 std::vector<RewardPlan> plan_rewards(const Graph& graph) {
@@ -70,24 +71,35 @@ std::vector<RowRange> pack_levels(const Layout& layout, const Schedule<S>& sched
   return packed_after;
 }
 
-/// Per node and unit: how many logits of the whole graph read it.
-std::vector<std::vector<std::size_t>> fan_out(const Graph& graph) {
-  std::vector<std::vector<std::size_t>> readers;
-  for (const NodeId node : graph.nodes()) readers.emplace_back(index(graph.shape(node).units), 0);
-  for (const NodeId node : graph.nodes())
-    for (const Graph::Parent& parent : graph.parents(node)) {
-      const std::size_t logits = index(graph.shape(node).logits);
-      const int units = graph.shape(node).units;
-      std::vector<std::size_t>& counts = readers[index(parent.node)];
-      if (!parent.connectivity) {
-        for (std::size_t& count : counts) count += logits * index(units);
-        continue;
+/// Per unit of the graph: how many logits read it.
+class FanOut {
+ public:
+  explicit FanOut(const Graph& graph) : readers_(graph.unit_count(), 0) {
+    for (const NodeId node : graph.nodes()) first_.push_back(graph.first_unit(node));
+    first_.push_back(static_cast<std::uint32_t>(graph.unit_count()));
+    for (const NodeId node : graph.nodes()) {
+      const std::size_t logits = index(graph.shape(node).logits), units = index(graph.shape(node).units);
+      for (const Graph::Parent& parent : graph.parents(node)) {
+        std::size_t* const counts = readers_.data() + first_unit(parent.node);
+        if (!parent.connectivity)
+          for (std::size_t i = 0; i < of(parent.node).size(); ++i) counts[i] += logits * units;
+        else
+          for (std::size_t unit = 0; unit < units; ++unit)
+            for (const int read : parent.connectivity->parents_of(static_cast<int>(unit)))
+              counts[read] += logits;
       }
-      for (int unit = 0; unit < units; ++unit)
-        for (const int read : parent.connectivity->parents_of(unit)) counts[index(read)] += logits;
     }
-  return readers;
-}
+  }
+
+  std::uint32_t first_unit(NodeId node) const { return first_[index(node)]; }
+  std::span<const std::size_t> of(NodeId node) const {
+    return std::span(readers_).subspan(first_[index(node)], first_[index(node) + 1] - first_[index(node)]);
+  }
+
+ private:
+  std::vector<std::uint32_t> first_;  ///< per node: its first unit; and how many there are
+  std::vector<std::size_t> readers_;
+};
 
 }  // namespace
 
@@ -124,23 +136,25 @@ std::string reward_subject(const Plan<S>& plan, RewardId reward) {
 
 template <class S>
 std::vector<S> initial_parameters(const Graph& graph, const Plan<S>& plan) {
-  const auto readers = fan_out(graph);
-  const std::vector<Placement>& placements = plan.layout.placements;
-  std::vector<double> theta(plan.layout.parameter_count, 0.0);
+  const FanOut fan_out(graph);
+  std::vector<S> theta(plan.layout.parameter_count, S(0));
+  std::vector<double> own;
   for (const NodeId node : graph.nodes()) {
     if (graph.is_input(node)) continue;
-    const Placement& at = placements[index(node)];
+    const Placement& at = plan.layout.placements[index(node)];
     std::vector<ParentStart> starts;
+    starts.reserve(at.parents.size());
     for (const Graph::Parent& parent : graph.parents(node))
-      starts.push_back({placements[index(parent.node)].first_unit, readers[index(parent.node)]});
+      starts.push_back({fan_out.first_unit(parent.node), fan_out.of(parent.node)});
     const std::vector<ParentShape> parents = at.parent_shapes();
     const Initialisation start{plan.seed, at.first_unit, at.shape.units, parents, starts};
-    guarded_call({"node-threw", &at.name, "its initialise"}, [&] {
-      graph.node(node)->initialise(start,
-                                   std::span(theta).subspan(at.first_parameter, at.shape.parameter_count));
-    });
+    own.assign(at.shape.parameter_count, 0.0);
+    guarded_call({"node-threw", &at.name, "its initialise"},
+                 [&] { graph.node(node)->initialise(start, std::span(own)); });
+    std::transform(own.begin(), own.end(), theta.begin() + static_cast<std::ptrdiff_t>(at.first_parameter),
+                   [](double value) { return static_cast<S>(value); });
   }
-  return std::vector<S>(theta.begin(), theta.end());
+  return theta;
 }
 
 template struct Plan<float>;

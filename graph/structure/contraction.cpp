@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include <fmt/format.h>
+
+#include <hindsight/core/report.hpp>
 #include <hindsight/graph/breadth_first.hpp>
 #include <hindsight/graph/reachability.hpp>
 
@@ -16,6 +19,26 @@ struct MayLieOnRoute {
   const Arrived* arrived = nullptr;
   bool operator()(Vertex vertex) const { return (*transparent)[vertex] || (*arrived)(vertex); }
 };
+
+/// About a second, and two gigabytes for what they find.
+constexpr std::size_t most_steps = 100'000'000;
+
+void require_few(std::size_t steps, const Graph& graph) {
+  if (steps <= most_steps) return;
+  const auto joined = [&](NodeId node) {
+    return graph.is_deterministic(node) ? graph.parents(node).size() * graph.children(node).size() : 0;
+  };
+  NodeId most{0};
+  for (const NodeId node : graph.nodes())
+    if (joined(node) > joined(most)) most = node;
+  refuse({.code = "too-large",
+          .node = graph.name(most),
+          .message = fmt::format("following deterministic nodes from each node to the next takes more than "
+                                 "{:.0e} steps; this one alone reads {} nodes and is read by {}",
+                                 static_cast<double>(most_steps), graph.parents(most).size(),
+                                 graph.children(most).size()),
+          .help = {"gather nodes that read the same in one node of several units"}});
+}
 
 }  // namespace
 
@@ -31,12 +54,12 @@ struct Contraction::Edges {
 
  private:
   void list_all(const Graph& graph);
-  void contract();
+  void contract(const Graph& graph);
 };
 
 Contraction::Edges::Edges(const Graph& graph) {
   list_all(graph);
-  if (!all.parents.transparent.empty()) contract();
+  if (!all.parents.transparent.empty()) contract(graph);
 }
 
 void Contraction::Edges::list_all(const Graph& graph) {
@@ -54,49 +77,63 @@ void Contraction::Edges::list_all(const Graph& graph) {
   all.children = child_graph(edges, count);
 }
 
-void Contraction::Edges::contract() {
+void Contraction::Edges::contract(const Graph& graph) {
   EdgeList edges;
   ContractedParents parents(all.parents);
   for (Vertex node = 0; node < all.parents.size(); ++node)
-    if (!all.parents.transparent[node])
+    if (!all.parents.transparent[node]) {
       for (const Vertex parent : parents.of(node)) edges.emplace_back(node, parent);
+      require_few(parents.steps(), graph);
+    }
   contracted.parents.edges = rows_of(edges, all.parents.size());
   contracted.children = child_graph(edges, all.parents.size());
 }
 
 Contraction::Contraction(const Graph& graph)
-    : graph_(graph),
-      edges_(std::make_unique<const Edges>(graph)),
-      has_functions_(!edges_->all.parents.transparent.empty()),
-      levels_(index(graph.node_count()), 0) {
-  for (const NodeId node : graph.nodes())
-    for (const Vertex parent : parents(node))
-      levels_[index(node)] = std::max(levels_[index(node)], levels_[parent] + 1);
+    : graph_(graph), has_functions_(std::any_of(graph.nodes().begin(), graph.nodes().end(), [&](NodeId node) {
+        return graph.is_deterministic(node);
+      })) {
   list_below();
 }
 
 Contraction::~Contraction() = default;
 
+const Contraction::Edges& Contraction::edges() const {
+  if (!edges_) edges_ = std::make_unique<const Edges>(graph_);
+  return *edges_;
+}
+
+int Contraction::level(NodeId node) const {
+  if (levels_.empty()) {
+    levels_.resize(node_count(), 0);
+    for (const NodeId child : graph_.nodes())
+      for (const Vertex parent : parents(child))
+        levels_[index(child)] = std::max(levels_[index(child)], levels_[parent] + 1);
+  }
+  return levels_[index(node)];
+}
+
 std::span<const Vertex> Contraction::parents(NodeId node) const {
-  return (has_functions_ ? edges_->contracted : edges_->all).parents.parents_of(vertex_of(node));
+  return (has_functions_ ? edges().contracted : edges().all).parents.parents_of(vertex_of(node));
 }
 
 std::span<const Vertex> Contraction::children(NodeId node) const {
-  return (has_functions_ ? edges_->contracted : edges_->all).children.children_of(vertex_of(node));
+  return (has_functions_ ? edges().contracted : edges().all).children.children_of(vertex_of(node));
 }
 
-const ParentGraph& Contraction::uncontracted_parents() const { return edges_->all.parents; }
-const ChildGraph& Contraction::uncontracted_children() const { return edges_->all.children; }
+const ParentGraph& Contraction::uncontracted_parents() const { return edges().all.parents; }
+const ChildGraph& Contraction::uncontracted_children() const { return edges().all.children; }
 
 void Contraction::list_below() {
   below_.resize(has_functions_ ? node_count() : 1);
   if (!has_functions_) return;
-  const std::vector<char>& transparent = edges_->all.parents.transparent;
+  const std::vector<char>& transparent = edges().all.parents.transparent;
   const auto nowhere = [](Vertex) { return false; };
-  const FilteredRows<MayLieOnRoute<decltype(nowhere)>> functions(edges_->all.children.edges, {},
+  const FilteredRows<MayLieOnRoute<decltype(nowhere)>> functions(edges().all.children.edges, {},
                                                                  {&transparent, &nowhere});
   SearchColours colours(node_count());
   std::vector<Vertex> reached;
+  std::size_t steps = 0;
   for (Vertex node = 0; node < node_count(); ++node) {
     if (transparent[node]) continue;
     colours.start_search();
@@ -105,8 +142,10 @@ void Contraction::list_below() {
     Downstream& below = below_[node];
     std::sort(reached.begin() + 1, reached.end());
     for (const Vertex function : std::span(reached).subspan(1)) {
+      steps += 1 + edges().all.children.children_of(function).size();
+      require_few(steps, graph_);
       below.functions.push_back(node_of(function));
-      for (const Vertex child : edges_->all.children.children_of(function))
+      for (const Vertex child : edges().all.children.children_of(function))
         if (!transparent[child]) below.children.push_back(node_of(child));
     }
     std::sort(below.children.begin(), below.children.end());
@@ -125,8 +164,8 @@ std::vector<NodeId> Contraction::search(NodeId node, const Arrived& arrived) con
   const Vertex from = vertex_of(node);
   if (arrived(from)) return {node};
   if (!has_functions_) return {};
-  const FilteredRows<MayLieOnRoute<Arrived>> rows(edges_->all.children.edges, {},
-                                                  {&edges_->all.parents.transparent, &arrived});
+  const FilteredRows<MayLieOnRoute<Arrived>> rows(edges().all.children.edges, {},
+                                                  {&edges().all.parents.transparent, &arrived});
   // The functions below one node are few beside the graph, hence no arrays.
   std::unordered_map<Vertex, boost::default_color_type> colours;
   std::unordered_map<Vertex, Vertex> predecessor;
@@ -154,7 +193,7 @@ std::vector<NodeId> Contraction::route(NodeId parent, NodeId child) const {
 std::vector<NodeId> Contraction::route_to_reward(NodeId node, RewardId reward) const {
   const std::span<const NodeId> reads = graph_.reads(reward);
   return search(node, [&](Vertex at) {
-    return (at == vertex_of(node) || edges_->all.parents.is_transparent(at)) &&
+    return (at == vertex_of(node) || edges().all.parents.is_transparent(at)) &&
            std::binary_search(reads.begin(), reads.end(), node_of(at));
   });
 }
@@ -164,8 +203,8 @@ std::vector<bool> Contraction::read_directly(RewardId reward) const {
   for (const NodeId node : graph_.reads(reward)) read[index(node)] = true;
   if (!has_functions_) return read;
   for (Vertex node = static_cast<Vertex>(read.size()); node-- > 0;)
-    if (read[node] && edges_->all.parents.is_transparent(node))
-      for (const Vertex parent : edges_->all.parents.parents_of(node)) read[parent] = true;
+    if (read[node] && edges().all.parents.is_transparent(node))
+      for (const Vertex parent : edges().all.parents.parents_of(node)) read[parent] = true;
   return read;
 }
 

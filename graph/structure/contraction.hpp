@@ -22,19 +22,20 @@ struct Downstream {
 
 /// The graph without its deterministic nodes: A is a parent of C where a route leads from A to C with only
 /// deterministic nodes between. Parallel routes of that kind are one edge. Vertices are nodes.
+/// Edges are listed when something is first asked of them, so several threads may not share one.
 class Contraction {
  public:
   /// Refers to the graph.
   explicit Contraction(const Graph& graph);
   ~Contraction();
 
-  std::size_t node_count() const { return levels_.size(); }
+  std::size_t node_count() const { return index(graph_.node_count()); }
   /// Of a stochastic node, in the order in which it lists them.
   std::span<const Vertex> parents(NodeId node) const;
   /// In order of addition.
   std::span<const Vertex> children(NodeId node) const;
   /// The length of the longest route that ends at the node.
-  int level(NodeId node) const { return levels_[index(node)]; }
+  int level(NodeId node) const;
 
   const Downstream& below_functions(NodeId node) const { return below_[has_functions_ ? index(node) : 0]; }
   /// Whether at least one route from the parent to the child has deterministic nodes between.
@@ -55,15 +56,16 @@ class Contraction {
  private:
   struct Edges;
 
+  const Edges& edges() const;
   void list_below();
   template <class Arrived>
   std::vector<NodeId> search(NodeId from, const Arrived& arrived) const;
 
   const Graph& graph_;
-  std::unique_ptr<const Edges> edges_;
   const bool has_functions_;
   std::vector<Downstream> below_;  ///< per node; without deterministic nodes one for all
-  std::vector<int> levels_;
+  mutable std::unique_ptr<const Edges> edges_;
+  mutable std::vector<int> levels_;
 };
 
 }  // namespace hindsight::internal

@@ -34,39 +34,42 @@ class ReachabilitySweep {
   /// Refers to the DAG.
   explicit ReachabilitySweep(const ParentGraph& dag);
 
-  /// Sources in ascending order. All edges at fault, by child in ascending order; valid until the next run.
+  /// Sources in ascending order, each in one run only. All edges at fault, by child in ascending order; valid
+  /// until the next run.
   std::span<const Hit> run(std::span<const Source> sources);
 
   /// After a run: a route of at least one edge leads from the source to the vertex, which is not transparent
   /// and not beyond the children that may be at fault.
-  bool reaches(std::size_t slot, Vertex vertex) const { return has(rows_[places_[vertex].row], slot); }
+  bool reaches(std::size_t slot, Vertex vertex) const { return has(rows_[places_[vertex]], slot); }
 
  private:
   static constexpr std::size_t words = most_sources / 64;
   struct alignas(64) Row {
     std::array<std::uint64_t, words> bits{};
   };
-  /// Where the vertex's row lies, and which source it is, if any. A transparent vertex has two rows.
-  struct Place {
-    std::uint32_t row = nobody;
-    std::int32_t slot = -1;
-  };
   /// Rows that serve every vertex that no source reaches, this one and the one after it, and every vertex
   /// that all sources reach.
   static constexpr std::uint32_t nobody = 0, everybody = 2, first_row = 3;
+  static constexpr std::uint32_t no_slot = ~std::uint32_t{0};
 
   static bool has(const Row& row, std::size_t slot) { return (row.bits[slot / 64] >> (slot % 64) & 1) != 0; }
-  void sort_parents();
-  void visit(Vertex vertex);
+  void sort_edges();
+  void sweep(std::span<const Source> sources);
+  std::uint32_t row_of_parents(Vertex vertex);
+  void visit_reader(Vertex vertex);
+  void forget(Vertex parent, Vertex child);
   void visit_where_some_are_transparent(Vertex vertex);
   Row& append(const Row& row);
 
   const ParentGraph& dag_;
-  /// The parents of all vertices, those of a vertex in descending order: none below the first source is of
-  /// interest. Empty where some vertices are transparent.
-  std::vector<Vertex> parents_;
-  std::vector<std::size_t> parents_begin_;
-  std::vector<Place> places_;
+  /// The neighbours of all vertices, children in ascending and parents in descending order: of these none
+  /// below the first source is of interest. Edges that were found at fault are among the parents no longer.
+  /// All empty where some vertices are transparent.
+  std::vector<Vertex> children_, parents_;
+  std::vector<std::size_t> children_begin_, parents_begin_, parents_end_;
+  std::vector<char> reads_source_;     ///< per vertex; all are 0 between runs
+  std::vector<std::uint32_t> places_;  ///< per vertex: its row; a transparent vertex has two
+  std::vector<std::uint32_t> slots_;   ///< per vertex: which source it is
   std::vector<Row> rows_;
   std::size_t used_ = first_row;
   Vertex first_ = 0, last_ = 0, last_source_ = 0;  ///< of the last run
@@ -80,9 +83,12 @@ class ContractedParents {
   explicit ContractedParents(const ParentGraph& dag);
   /// Valid until the next call.
   std::span<const Vertex> of(Vertex vertex);
+  /// Edges followed by all calls.
+  std::size_t steps() const { return steps_; }
 
  private:
   const ParentGraph& dag_;
+  std::size_t steps_ = 0;
   std::vector<std::uint32_t> seen_;  ///< per vertex: the call that saw it last
   std::uint32_t call_ = 0;
   std::vector<std::span<const Vertex>> stack_;  ///< what is left of the lists of parents, the innermost last
@@ -90,7 +96,8 @@ class ContractedParents {
 };
 
 /// Reorders the sources so that each run of `most_sources` neighbours reaches about equally far: few sources
-/// with far children do not make the sweeps of all others long. The spans are ascending.
+/// with far children do not make the sweeps of all others long. The spans are ascending. Those that lie last
+/// come first: beyond the sources only edges that are not known to be at fault are followed.
 std::vector<std::span<const Source>> gather_by_reach(std::vector<Source>& sources);
 
 /// In their own order.

@@ -77,6 +77,15 @@ std::string HelpLines::smaller_values(NodeId node) const {
   return is_for_file() ? attribute(node, "values", {}, "-1,1") : ".values = {-1, 1}";
 }
 
+std::string HelpLines::fewer_weights() const {
+  return is_for_file() ? "use fewer units, or density=0.1 on the largest edges"
+                       : "use fewer units, or Pattern::random(density, seed) on the largest edges";
+}
+
+std::string HelpLines::fewer_steps(NodeId node) const {
+  return estimate_with(node, {}, {"Hnca{.steps = 2}", "and the like on other nodes", "hnca(steps=2)"});
+}
+
 std::string HelpLines::raise_limit(std::string_view limit, double to) const {
   return fmt::format("or {}compile(graph, {{.{} = {:.3g}}});",
                      is_for_file() ? "in the program that reads the file: " : "", limit, to);

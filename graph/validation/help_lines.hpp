@@ -29,6 +29,8 @@ class HelpLines {
                                    std::string_view remark = {}) const;
   /// Values that a float can hold.
   std::string smaller_values(NodeId node) const;
+  std::string fewer_weights() const;
+  std::string fewer_steps(NodeId node) const;
   std::string raise_limit(std::string_view limit, double to) const;
 
  private:

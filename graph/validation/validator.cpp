@@ -72,6 +72,8 @@ class Validator {
                      "add rewards that credit the same nodes up to one, or split the graph");
       read_directly_.push_back(contraction_.read_directly(reward));
     }
+    report.credits.reserve(static_cast<std::size_t>(credits));
+    result_.assignments.reserve(static_cast<std::size_t>(credits));
     for (const NodeId node : graph_.nodes()) examine_node(node);
     std::stable_sort(report.diagnostics.begin(), report.diagnostics.end(),
                      [](const Diagnostic& a, const Diagnostic& b) { return a.severity > b.severity; });

@@ -32,8 +32,8 @@ LinearLayout::LinearLayout(std::span<const ParentShape> parents, int units, int 
 
 LinearLayout::LinearLayout(const Placement& at) : units_(at.units()), logits_(index(at.shape.logits)) {
   edges_.reserve(at.parents.size());
-  for (const ParentPlace& parent : at.parents)
-    add(parent.from->shape.units, parent.from->width(), parent.connectivity);
+  for (std::size_t p = 0; p < at.parents.size(); ++p)
+    add(at.parents[p].from->shape.units, at.parents[p].from->width(), at.wiring(p));
 }
 
 void LinearLayout::add(int parent_units, int width, const Connectivity* connectivity) {

@@ -40,11 +40,15 @@ class LinearBlock final : public Block<S> {
                         !run.encoding && !run.wants_slopes,
                         run.wants_slopes,
                         {}});
+    reserve(fused.units.size());
     for (const ReadingUnit& unit : fused.units) {
       add_unit(unit);
       for (const FeatureRun& run : unit.runs) wants_slopes_ = wants_slopes_ || run.wants_slopes;
     }
-    BlockEdges<S> edges = collect_edges<S>(fused.units, dense_, link, children_, sparse);
+    sparse_rows_.shrink_to_fit();
+    segments_.shrink_to_fit();
+    BlockEdges<S> edges = collect_edges<S>(fused.units, dense_, link, sparse);
+    if (link == LinkFunction::bernoulli) list_sparse_edges(sparse);
     dense_messages_ = DenseMessages<S>(children_, std::move(edges.groups));
     general_messages_ = GeneralMessages<S>(children_, std::move(edges.general));
   }
@@ -141,6 +145,16 @@ class LinearBlock final : public Block<S> {
   }
   std::size_t units_at_once() const { return std::max<std::size_t>(1, accumulated_rows / children_.logits); }
 
+  void reserve(std::size_t units) {
+    children_.table_row.reserve(units);
+    children_.unit_row.reserve(units);
+    units_.reserve(units);
+    numbers_.reserve(units);
+    logit_rows_.reserve(units * children_.logits);
+    biases_.reserve(units * children_.logits);
+    segments_begin_.reserve(units * children_.logits + 1);
+  }
+
   void add_unit(const ReadingUnit& unit) {
     const std::size_t number = index(unit.unit);
     const Encoding& encoding = unit.at->shape.encoding;
@@ -183,13 +197,22 @@ class LinearBlock final : public Block<S> {
                              segments_.back().parameter + segments_.back().count == parameter &&
                              segments_.back().binary == binary &&
                              segments_.back().wants_slopes == run.wants_slopes &&
+                             segments_.back().wants_messages == run.wants_messages &&
                              (!run.wants_slopes || segments_.back().feature_offset == offset);
       if (!continues)
-        segments_.push_back({parameter, sparse_rows_.size(), 0, run.wants_slopes, binary, offset});
+        segments_.push_back(
+            {parameter, sparse_rows_.size(), 0, run.wants_slopes, run.wants_messages, binary, offset});
       ++segments_.back().count;
       sparse_rows_.push_back(static_cast<std::uint32_t>(first_row + j));
     }
     reads_bits_ = reads_bits_ || binary.has_value();
+  }
+
+  void list_sparse_edges(SparseEdges& sparse) const {
+    for (std::size_t unit = 0; unit < units_.size(); ++unit)
+      for (const SparseSegment<S>& segment : segments(unit))
+        if (segment.wants_messages && segment.binary)
+          sparse.add(rows(segment), segment.parameter, children_.table_row[unit], children_.unit_row[unit]);
   }
 
   template <class Work>
@@ -319,7 +342,7 @@ Blocks<S> lower_linear(std::span<const Placement* const> group, LinkFunction lin
   for (const auto& [level_and_outcomes, members] : worked_together)
     for (const FusedUnits& fused : fuse(members))
       blocks.push_back(std::make_unique<LinearBlock<S>>(fused, link, sparse));
-  if (!sparse.edges.empty()) blocks.push_back(std::make_unique<SparseMessageBlock<S>>(std::move(sparse)));
+  if (!sparse.runs.empty()) blocks.push_back(std::make_unique<SparseMessageBlock<S>>(std::move(sparse)));
   return blocks;
 }
 

@@ -31,7 +31,7 @@ void add_to_groups(std::vector<typename DenseMessages<S>::Group>& groups, const 
 
 template <class S>
 BlockEdges<S> collect_edges(const std::vector<ReadingUnit>& units, const std::vector<DenseRun>& runs,
-                            LinkFunction link, const ChildRows& children, SparseEdges& sparse) {
+                            LinkFunction link, SparseEdges& sparse) {
   BlockEdges<S> edges;
   for (std::size_t u = 0; u < units.size(); ++u) {
     const Placement& at = *units[u].at;
@@ -51,7 +51,7 @@ BlockEdges<S> collect_edges(const std::vector<ReadingUnit>& units, const std::ve
         if (is_general)
           edges.general.push_back(edge);
         else if (const DenseRun* dense = covering_run(runs, edge.feature_row()); !dense)
-          sparse.add(edge, children.table_row[u], children.unit_row[u]);
+          sparse.list_parent(edge);
         else if (u == 0)
           add_to_groups<S>(edges.groups, edge, *dense);
       }
@@ -61,8 +61,8 @@ BlockEdges<S> collect_edges(const std::vector<ReadingUnit>& units, const std::ve
 }
 
 template BlockEdges<float> collect_edges(const std::vector<ReadingUnit>&, const std::vector<DenseRun>&,
-                                         LinkFunction, const ChildRows&, SparseEdges&);
+                                         LinkFunction, SparseEdges&);
 template BlockEdges<double> collect_edges(const std::vector<ReadingUnit>&, const std::vector<DenseRun>&,
-                                          LinkFunction, const ChildRows&, SparseEdges&);
+                                          LinkFunction, SparseEdges&);
 
 }  // namespace hindsight::internal

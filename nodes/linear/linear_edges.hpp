@@ -15,10 +15,10 @@ struct BlockEdges {
   std::vector<UnitEdge> general = {};
 };
 
-/// What all units of the block read by dense runs is grouped; the other edges between binary units are added
-/// to the sparse edges of all blocks.
+/// What all units of the block read by dense runs is grouped; of the other edges between binary units the
+/// parents are listed.
 template <class S>
 BlockEdges<S> collect_edges(const std::vector<ReadingUnit>& units, const std::vector<DenseRun>& runs,
-                            LinkFunction link, const ChildRows& children, SparseEdges& sparse);
+                            LinkFunction link, SparseEdges& sparse);
 
 }  // namespace hindsight::internal

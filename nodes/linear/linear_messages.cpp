@@ -81,38 +81,30 @@ void DenseMessages<S>::send(const Frame<S>& frame, const S* tables) const {
 }
 
 template <class S>
-SparseMessages<S>::SparseMessages(const ChildRows& children, const std::deque<SparseEdges::One>& edges)
-    : children_(&children), edges_(edges.size()), parameters_(edges.size()) {
-  std::size_t rows = 0;
-  for (const SparseEdges::One& edge : edges) rows = std::max(rows, edge.unit_row() + 1);
-  std::vector<std::size_t> next(rows + 1, 0);  // per unit row: where its next edge goes
-  for (const SparseEdges::One& edge : edges) ++next[edge.unit_row() + 1];
+SparseMessages<S>::SparseMessages(const ChildRows& children, std::span<const SparseEdges::Run> runs,
+                                  std::vector<SparseEdges::Parent> parents)
+    : children_(&children) {
+  std::sort(parents.begin(), parents.end(),
+            [](const auto& a, const auto& b) { return a.unit_row < b.unit_row; });
+  std::vector<std::size_t> next(parents.empty() ? 1 : parents.back().unit_row + 2, 0);
+  for (const SparseEdges::Run& run : runs)
+    for (const std::uint32_t parent : run.parents()) ++next[parent + 1];
   std::partial_sum(next.begin(), next.end(), next.begin());
-  for (const SparseEdges::One& edge : edges) {
-    std::size_t& at = next[edge.unit_row()];
-    edges_[at] = edge.child;
-    parameters_[at] = edge.parameter;
-    ++at;
+  parents_.reserve(parents.size());
+  half_gaps_.reserve(parents.size());
+  for (const auto& [unit_row, table_row, encoding] : parents) {
+    parents_.push_back({unit_row, table_row, next[unit_row], next[unit_row + 1], encoding});
+    half_gaps_.push_back(half_gap<S>(*encoding));
+    most_edges_ = std::max(most_edges_, parents_.back().edges());
   }
-  std::vector<bool> is_listed(rows, false);
-  for (const SparseEdges::One& edge : edges) {
-    const std::size_t row = edge.unit_row();
-    if (is_listed[row]) continue;
-    is_listed[row] = true;
-    const Encoding& encoding = *edge.parent->encoding();
-    parents_.push_back(
-        {.unit_row = row,
-         .table_row = edge.parent->table_row + edge.parent_unit * index(encoding.outcome_count),
-         .first_edge = row == 0 ? 0 : next[row - 1],
-         .last_edge = next[row],
-         .encoding = &encoding});
-  }
-  std::sort(parents_.begin(), parents_.end(),
-            [](const ReceivingUnit& a, const ReceivingUnit& b) { return a.unit_row < b.unit_row; });
-  for (const ReceivingUnit& parent : parents_) {
-    half_gaps_.push_back(half_gap<S>(*parent.encoding));
-    most_edges_ = std::max(most_edges_, parent.edges());
-  }
+  edges_.resize(next.back());
+  parameters_.resize(next.back());
+  for (const SparseEdges::Run& run : runs)
+    for (std::size_t i = 0; i < run.count; ++i) {
+      const std::size_t at = next[run.first[i]]++;
+      edges_[at] = run.child;
+      parameters_[at] = run.parameter + i;
+    }
 }
 
 template <class S>

@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <span>
 #include <utility>
 #include <vector>
@@ -40,31 +39,6 @@ struct ChildRows {
   }
 };
 
-/// Edges between binary units that dense products do not cover, of many blocks, and the children among those
-/// units. There may be as many as the graph has, so they are kept small and in pieces.
-struct SparseEdges {
-  struct One {
-    const Placement* parent;
-    std::uint32_t parent_unit;
-    std::uint32_t child;    ///< number of the unit among the children
-    std::size_t parameter;  ///< the weight
-
-    std::size_t unit_row() const { return parent->unit_row + parent_unit; }
-  };
-  std::deque<One> edges;
-  ChildRows children;
-
-  /// Edges of one child come one after another.
-  void add(const UnitEdge& edge, std::size_t table_row, std::size_t unit_row) {
-    if (children.unit_row.empty() || children.unit_row.back() != unit_row) {
-      children.table_row.push_back(table_row);
-      children.unit_row.push_back(unit_row);
-    }
-    edges.push_back(
-        {edge.parent, edge.parent_unit, static_cast<std::uint32_t>(children.count() - 1), edge.parameter});
-  }
-};
-
 /// A unit that wants messages, and its edges to the block.
 struct ReceivingUnit {
   std::size_t unit_row = 0, table_row = 0;
@@ -76,6 +50,47 @@ struct ReceivingUnit {
   MessageTarget<S> target(const Frame<S>& frame) const {
     return {frame.outcome(unit_row), frame.evidence(table_row)};
   }
+};
+
+/// Edges between binary units that dense products do not cover, of many blocks. There may be as many as the
+/// graph has: they are told by the lists that the blocks keep for themselves.
+struct SparseEdges {
+  /// Of one child, through weights that lie side by side.
+  struct Run {
+    const std::uint32_t* first;  ///< unit rows of the parents
+    std::uint32_t count;
+    std::uint32_t child;    ///< number of the unit among the children
+    std::size_t parameter;  ///< the first weight
+
+    std::span<const std::uint32_t> parents() const { return {first, count}; }
+  };
+  struct Parent {
+    std::size_t unit_row, table_row;
+    const Encoding* encoding;
+  };
+  std::vector<Run> runs;
+  ChildRows children;
+  std::vector<Parent> parents;  ///< in the order of their first edges
+
+  /// Runs of one child come one after another.
+  void add(std::span<const std::uint32_t> read, std::size_t parameter, std::size_t table_row,
+           std::size_t unit_row) {
+    if (children.unit_row.empty() || children.unit_row.back() != unit_row) {
+      children.table_row.push_back(table_row);
+      children.unit_row.push_back(unit_row);
+    }
+    runs.push_back({read.data(), static_cast<std::uint32_t>(read.size()),
+                    static_cast<std::uint32_t>(children.count() - 1), parameter});
+  }
+  void list_parent(const UnitEdge& edge) {
+    const std::size_t row = edge.unit_row();
+    if (row >= is_listed_.size()) is_listed_.resize(2 * row + 1, false);
+    if (!is_listed_[row]) parents.push_back({row, edge.table_row(), edge.parent->encoding()});
+    is_listed_[row] = true;
+  }
+
+ private:
+  std::vector<bool> is_listed_;  ///< per unit row: is it among the parents?
 };
 
 /// Messages from binary units that all read the same binary parents: parents in groups of 16 that lie side by
@@ -118,7 +133,8 @@ class DenseMessages {
 template <class S>
 class SparseMessages {
  public:
-  SparseMessages(const ChildRows& children, const std::deque<SparseEdges::One>& edges);
+  SparseMessages(const ChildRows& children, std::span<const SparseEdges::Run> runs,
+                 std::vector<SparseEdges::Parent> parents);
 
   std::size_t table_size() const { return parents_.size() + 2 * edges_.size(); }
   std::size_t parts() const { return parents_.size(); }

@@ -47,7 +47,7 @@ template <class S>
 struct SparseSegment {
   std::size_t parameter = 0;
   std::size_t first = 0, count = 0;  ///< in the list of rows
-  bool wants_slopes = false;
+  bool wants_slopes = false, wants_messages = false;
   std::optional<BinaryValues<S>> binary =
       {};                          ///< rows of binary units, which are read as bits; none: of features
   std::size_t feature_offset = 0;  ///< from a row in the list to the row of its feature

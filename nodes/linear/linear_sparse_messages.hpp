@@ -15,7 +15,7 @@ template <class S>
 class SparseMessageBlock final : public Block<S> {
  public:
   explicit SparseMessageBlock(SparseEdges&& sparse)
-      : children_(std::move(sparse.children)), messages_(children_, sparse.edges) {}
+      : children_(std::move(sparse.children)), messages_(children_, sparse.runs, std::move(sparse.parents)) {}
   SparseMessageBlock(const SparseMessageBlock&) = delete;  // the messages refer to the children
   SparseMessageBlock& operator=(const SparseMessageBlock&) = delete;
 

@@ -101,7 +101,9 @@ int run(int argc, char** argv) {
     const std::size_t colon = options.memory->find(':');
     const std::string kind = options.memory->substr(0, colon);
     const std::size_t edges = std::stoul(options.memory->substr(colon + 1));
-    fmt::print("{}\n", kind == "validation" ? measure_validation_memory(edges) : measure_memory(kind, edges));
+    fmt::print("{}\n", kind == "validation"           ? measure_validation_memory(edges)
+                       : kind.starts_with("neurons_") ? measure_neurons_memory(kind, edges)
+                                                      : measure_memory(kind, edges));
     return 0;
   }
   choose_kernels_of_peers(argv);

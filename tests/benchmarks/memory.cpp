@@ -1,5 +1,6 @@
 #include "memory.hpp"
 
+#include <malloc.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -22,6 +23,11 @@ std::size_t peak_memory() {
       return kilobytes * 1024;
     }
   throw std::runtime_error("no VmHWM in /proc/self/status");
+}
+
+void forget_peak_memory() {
+  malloc_trim(0);
+  std::ofstream("/proc/self/clear_refs") << 5;
 }
 
 double memory_of_child(const std::string& kind, std::size_t edges) {

@@ -7,6 +7,8 @@ namespace hindsight::benchmarks {
 
 /// The most memory that this process has had, in bytes.
 std::size_t peak_memory();
+/// From now on the peak is what comes.
+void forget_peak_memory();
 
 /// What the program prints when it is started with --memory=kind:edges. In a process of its own: a peak can
 /// be read only once, and what was freed before would hide growth.

@@ -58,6 +58,21 @@ Network with_reinforce(Network network) {
   return network;
 }
 
+Graph neurons(Dag dag) {
+  const std::vector<int> sinks = dag.sinks();
+  Graph graph;
+  for (std::size_t i = 0; i < dag.parents.size(); ++i) {
+    std::vector<Edge> parents;
+    for (const int parent : dag.parents[i]) parents.emplace_back(NodeId{parent});
+    dag.parents[i] = {};
+    graph.add(fmt::format("n{}", i), Bernoulli{}, std::move(parents));
+  }
+  std::vector<NodeId> read;
+  for (const int sink : sinks) read.push_back({sink});
+  graph.reward("reward", std::move(read));
+  return graph;
+}
+
 Trainer::Trainer(const Network& network, int batch, const Images& images, int threads)
     : images_(images),
       input_(network.input),

@@ -6,6 +6,7 @@
 
 #include <hindsight/hindsight.hpp>
 
+#include "dags.hpp"
 #include "images.hpp"
 
 namespace hindsight::benchmarks {
@@ -34,6 +35,10 @@ Network layered(const Layers& layers, Wiring wiring = {});
 Network neuron_by_neuron(const Layers& layers);
 /// The same graph with REINFORCE at every node.
 Network with_reinforce(Network network);
+
+/// Every node a single neuron; the reward reads what nobody else does. Lists of the DAG are given up one by
+/// one, so that they do not count as memory of the graph.
+Graph neurons(Dag dag);
 
 /// A model, a workspace and the training step that all rows of the table mean: forward, reward, backward,
 /// SGD.

@@ -103,8 +103,8 @@ Row counter(std::string id, std::string text, const Target& target, std::string 
 }
 
 Row quotient(std::string id, std::string text, std::string benchmark, std::string numerator,
-             std::string denominator) {
-  return {std::move(id), std::move(text), {}, [=](const Measurements& all) -> std::optional<Quartiles> {
+             std::string denominator, const Target& target) {
+  return {std::move(id), std::move(text), target, [=](const Measurements& all) -> std::optional<Quartiles> {
             const auto found = all.find(benchmark);
             if (found == all.end()) return std::nullopt;
             const double value =

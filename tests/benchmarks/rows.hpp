@@ -53,6 +53,6 @@ Row counter(std::string id, std::string text, const Target& target, std::string 
 
 /// One counter of a benchmark over another of its counters.
 Row quotient(std::string id, std::string text, std::string benchmark, std::string numerator,
-             std::string denominator);
+             std::string denominator, const Target& target = {});
 
 }  // namespace hindsight::benchmarks

@@ -31,4 +31,7 @@ std::size_t measure_memory(const std::string& kind, std::size_t edges);
 /// The same for building a random DAG with a tenth as many nodes and validating it.
 std::size_t measure_validation_memory(std::size_t edges);
 
+/// The same for building and compiling neurons that read twenty others: "neurons_local" or "neurons_random".
+std::size_t measure_neurons_memory(const std::string& kind, std::size_t edges);
+
 }  // namespace hindsight::benchmarks

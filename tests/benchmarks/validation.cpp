@@ -8,31 +8,15 @@
 
 #include "dags.hpp"
 #include "memory.hpp"
+#include "networks.hpp"
 #include "suites.hpp"
 
 namespace hindsight::benchmarks {
 namespace {
 
-/// Every node a single neuron; the reward reads what nobody else does. Lists of the DAG are given up one by
-/// one, so that they do not count as memory of the graph.
-Graph graph_of(Dag dag) {
-  const std::vector<int> sinks = dag.sinks();
-  Graph graph;
-  for (std::size_t i = 0; i < dag.parents.size(); ++i) {
-    std::vector<Edge> parents;
-    for (const int parent : dag.parents[i]) parents.emplace_back(NodeId{parent});
-    dag.parents[i] = {};
-    graph.add(fmt::format("n{}", i), Bernoulli{}, std::move(parents));
-  }
-  std::vector<NodeId> read;
-  for (const int sink : sinks) read.push_back({sink});
-  graph.reward("reward", std::move(read));
-  return graph;
-}
-
 class Finding {
  public:
-  explicit Finding(const Dag& dag) : graph_(graph_of(dag)) {}
+  explicit Finding(const Dag& dag) : graph_(neurons(dag)) {}
   void step() {
     const Violations violations = find_violations(graph_);
     label_ =
@@ -47,8 +31,17 @@ class Finding {
 
 class Validation {
  public:
-  explicit Validation(const Dag& dag) : graph_(graph_of(dag)) {}
+  explicit Validation(const Dag& dag) : graph_(neurons(dag)) {}
   void step() { benchmark::DoNotOptimize(validate(graph_)); }
+
+ private:
+  Graph graph_;
+};
+
+class Compilation {
+ public:
+  explicit Compilation(const Dag& dag) : graph_(neurons(dag)) {}
+  void step() { benchmark::DoNotOptimize(compile(graph_).parameters().data()); }
 
  private:
   Graph graph_;
@@ -77,18 +70,57 @@ class BoostClosure {
 
 /// Few repetitions: it takes seconds.
 template <class Work>
-std::string add_slow(const std::string& name, int repetitions, std::function<Dag()> make) {
-  add_benchmark(name, {}, [make] { return std::make_unique<Work>(make()); })
+std::string add_slow(const std::string& name, int repetitions, std::function<Dag()> make,
+                     const Counters& counters = {}) {
+  add_benchmark(name, counters, [make] { return std::make_unique<Work>(make()); })
       ->Iterations(1)
       ->Repetitions(repetitions);
   return name;
 }
 
+constexpr int fan_in = 20;
+
+/// Nodes that read twenty of those before them: of the last 2,000, or of all.
+Dag twenty_of_the_last(std::size_t edges) {
+  return local_dag(static_cast<int>(edges) / fan_in, fan_in, 2000);
+}
+Dag twenty_of_all(std::size_t edges) { return random_dag(static_cast<int>(edges) / fan_in, edges); }
+
+std::vector<Row> growth_of_neurons(const std::string& kind, const std::string& text,
+                                   Dag (*make)(std::size_t)) {
+  Names compiled, validated;
+  for (const std::size_t edges : {100'000, 300'000, 1'000'000, 3'000'000}) {
+    const auto at_size = [=] { return make(edges); };
+    const Counters counters{{"edges", static_cast<double>(edges)}};
+    const auto name = [&](const char* what) { return fmt::format("neurons/{}/{}/{}", kind, what, edges); };
+    compiled.push_back(add_slow<Compilation>(name("compile"), 5, at_size, counters));
+    validated.push_back(add_slow<Validation>(name("validate"), 5, at_size, counters));
+  }
+  const std::string memory =
+      add_memory_benchmark(fmt::format("neurons/{}/memory", kind), "neurons_" + kind, 3'000'000);
+  const Target gentle{.most = 1.15};
+  return {exponent("m", text + ", 10^5 … 3·10^6 edges: exponent of the time of compile", gentle, compiled,
+                   "edges"),
+          exponent("m", "the same, of the time of validate", gentle, validated, "edges"),
+          quotient("m", "3·10^6 edges: bytes of peak memory per edge for graph, report and model", memory,
+                   "bytes", "edges", {.most = 150})};
+}
+
 }  // namespace
+
+std::size_t measure_neurons_memory(const std::string& kind, std::size_t edges) {
+  const Dag dag = kind == "neurons_local" ? twenty_of_the_last(edges) : twenty_of_all(edges);
+  forget_peak_memory();
+  const std::size_t before = peak_memory();
+  const Graph graph = neurons(dag);
+  const Model model = compile(graph);
+  benchmark::DoNotOptimize(model.report().nodes.size());
+  return peak_memory() - before;
+}
 
 std::size_t measure_validation_memory(std::size_t edges) {
   const std::size_t before = peak_memory();  // libtorch and the other peers
-  const Graph graph = graph_of(random_dag(static_cast<int>(edges / 10), edges));
+  const Graph graph = neurons(random_dag(static_cast<int>(edges / 10), edges));
   const Violations violations = find_violations(graph);
   benchmark::DoNotOptimize(violations.edge_count() + validate(graph).nodes.size());
   return peak_memory() - before;
@@ -99,7 +131,7 @@ std::vector<Row> validation() {
   const auto large = [] { return random_dag(100'000, 1'000'000); };
   const auto local = [] { return local_dag(1'000'000, 3, 50); };
   constexpr double bytes_per_megabyte = 1e6;
-  return {
+  std::vector<Row> rows = {
       ratio("k", "2·10^4 nodes, 2·10^5 edges: Boost's transitive closure / all violating edges",
             {.least = 50}, {add_slow<BoostClosure>("validation/closure/boost", 1, small)},
             {add_slow<Finding>("validation/small/find", 5, small)}),
@@ -115,6 +147,11 @@ std::vector<Row> validation() {
       seconds("k", "the same: seconds for the whole report", {},
               add_slow<Validation>("validation/local/report", 3, local)),
   };
+  for (const std::vector<Row>& grown :
+       {growth_of_neurons("local", "neurons that read 20 of the last 2,000", twenty_of_the_last),
+        growth_of_neurons("random", "neurons that read 20 of all before them", twenty_of_all)})
+    rows.insert(rows.end(), grown.begin(), grown.end());
+  return rows;
 }
 
 }  // namespace hindsight::benchmarks

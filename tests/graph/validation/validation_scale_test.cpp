@@ -110,3 +110,38 @@ TEST_CASE("a report that would not fit into memory is refused as soon as that is
   CHECK(
       report.diagnostics[0].message.starts_with("a report on every node and every reward that it leads to"));
 }
+
+//  a0 … a29999 ─→ t ─→ b0 … b29999      nine hundred million edges, were t not there
+TEST_CASE("deterministic nodes that join too many are refused in seconds") {
+  constexpr int side = 30'000;
+  Graph graph;
+  std::vector<Edge> above;
+  for (int i = 0; i < side; ++i) above.emplace_back(graph.add("a" + std::to_string(i), Bernoulli{}, {}));
+  const NodeId t = graph.add("t", Tanh{}, above);
+  std::vector<NodeId> below;
+  for (int i = 0; i < side; ++i) below.push_back(graph.add("b" + std::to_string(i), Bernoulli{}, {t}));
+  graph.reward("r", below);
+  const auto start = std::chrono::steady_clock::now();
+  const Report report = validate(graph);
+  CHECK(seconds_since(start) < 20);
+  CHECK(to_string(report).find(
+            "error[too-large]: node 't': following deterministic nodes from each node to the next takes more than "
+            "1e+08 steps; this one alone reads 30000 nodes and is read by 30000\n"
+            "  help: gather nodes that read the same in one node of several units") != std::string::npos);
+}
+
+//  a ─→ t0 ─→ t1 ─→ …      every ti is read by a neuron
+TEST_CASE("a long chain of deterministic nodes that neurons read is validated in seconds") {
+  constexpr int length = 10'000;
+  Graph graph;
+  NodeId last = graph.add("a", Bernoulli{}, {});
+  std::vector<NodeId> read;
+  for (int i = 0; i < length; ++i) {
+    last = graph.add("t" + std::to_string(i), Tanh{}, {last});
+    read.push_back(graph.add("b" + std::to_string(i), Bernoulli{}, {last}));
+  }
+  graph.reward("r", read);
+  const auto start = std::chrono::steady_clock::now();
+  CHECK(validate(graph).nodes.size() == 2 * length + 1);
+  CHECK(seconds_since(start) < 20);
+}
