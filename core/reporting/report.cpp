@@ -133,7 +133,8 @@ std::size_t Report::count(std::string_view code) const {
 }
 
 bool Report::assumption_1_holds() const {
-  return std::all_of(nodes.begin(), nodes.end(), [](const NodeSummary& node) { return node.assumption_1; });
+  return !nodes.empty() &&
+         std::all_of(nodes.begin(), nodes.end(), [](const NodeSummary& node) { return node.assumption_1; });
 }
 
 std::string to_string(const Report& report) { return write(report, internal::Colours::off); }

@@ -132,7 +132,8 @@ struct Report {
   bool admissible() const;
   /// How often something was found, written out or not.
   std::size_t count(std::string_view code) const;
-  /// Assumption 1 holds at every node that was checked.
+  /// Assumption 1 holds at every node that was checked. A report without nodes, which could not be made or
+  /// has nothing to check, does not say so.
   bool assumption_1_holds() const;
 };
 

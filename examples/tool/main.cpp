@@ -22,6 +22,7 @@
 #include "tool/file_names.hpp"
 #include "tool/graph_commands.hpp"
 #include "tool/interrupt.hpp"
+#include "tool/memory.hpp"
 #include "tool/methods.hpp"
 #include "tool/microscope.hpp"
 #include "tool/plain_text.hpp"
@@ -228,7 +229,8 @@ Command add_microscope(CLI::App& app) {
       command->add_option("--epochs", given->epochs, "of learning by HNCA before parameters are frozen");
   epochs->check(in(0, most_epochs))->capture_default_str();
   command->add_option("--lr", given->training.rate, "learning rate of that")->capture_default_str();
-  command->add_option("--gradients", given->gradients, "to take by each estimator")
+  command
+      ->add_option("--gradients", given->gradients, "to take by each estimator, if --most-operations allows")
       ->check(in(4, 100000000))
       ->capture_default_str();
   command->add_option("--batch", given->batch, "rows per gradient")
@@ -238,7 +240,9 @@ Command add_microscope(CLI::App& app) {
       ->check(whole())
       ->capture_default_str();
   command
-      ->add_option("--most-operations", given->most_operations, "up to which an estimator may sum units out")
+      ->add_option(
+          "--most-operations", given->most_operations,
+          "of about a nanosecond that all may take: fewer gradients are taken, dear estimators left out")
       ->check(up_to(1e18))
       ->capture_default_str();
   command->add_option("--seed", given->training.seed, "of everything")->check(whole())->capture_default_str();
@@ -367,7 +371,7 @@ int run(int argc, char** argv) {
 template <class Action>
 int attempt(const Action& action) {
   try {
-    return action();
+    return within_memory(action);
   } catch (const std::exception& problem) {
     print_remark("{}\n", printable_lines(problem.what()));
     return bad_input;

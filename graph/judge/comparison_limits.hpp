@@ -12,13 +12,35 @@ namespace hindsight::internal {
 /// Before it is measured, of a contender whose baselines learn.
 inline constexpr int warm_up_batches = 200;
 
+/// What a model takes, in operations of about a nanosecond.
+struct GradientCost {
+  double passes = 0;  ///< forward and backward, per gradient
+  double sums = 0;    ///< what summing units out takes besides
+  int warm_up = 0;    ///< gradients beforehand
+
+  double of(double gradients) const { return (passes + sums) * (gradients + warm_up); }
+};
+GradientCost cost_of_gradient(const Graph& graph, const Model& model, const MicroscopeOptions& options);
+
 /// Throws Error where counts are too small, or inputs do not fit each other.
 void check(const Task& task, const MicroscopeOptions& options);
 
 /// Throws Error where what is kept of that many contenders and parameters does not fit into memory.
 void require_memory_for(std::size_t contenders, std::size_t parameters);
 
-/// Why the contender's model would sum out for too long; empty: it does not.
-std::string why_too_long(const Model& model, const MicroscopeOptions& options);
+/// The same where workspaces and rows of all who are compared do not.
+void require_memory_for(double bytes, const MicroscopeOptions& options);
+
+/// The fewest that a comparison makes do with.
+int least_gradients(const MicroscopeOptions& options);
+
+/// How many of its reference come with that many gradients of each contender.
+int reference_gradients(const MicroscopeOptions& options, int gradients);
+
+/// Why the contender takes no part: with it, the fewest gradients would take too long.
+std::string too_long(const GradientCost& cost, const MicroscopeOptions& options);
+
+/// Throws Error where even those who sum nothing out would take too long: so many operations.
+[[noreturn]] void refuse_time(double operations, const MicroscopeOptions& options);
 
 }  // namespace hindsight::internal

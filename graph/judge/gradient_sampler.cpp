@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <hindsight/core/callback.hpp>
+#include <hindsight/core/memory.hpp>
 #include <hindsight/core/random.hpp>
 #include <hindsight/graph/access.hpp>
 #include <hindsight/graph/backward_pass.hpp>
@@ -51,11 +52,19 @@ class Seconds {
 
 DrawnRows::DrawnRows(std::span<const InputValues<float>> inputs, int batch, std::uint64_t seed)
     : all_(inputs), seed_(seed), rows_(static_cast<std::size_t>(batch)), values_(inputs.size()) {
+  require_memory(bytes(inputs, batch), fmt::format("{} rows of the inputs", batch), "make .batch smaller");
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const auto units = inputs[i].values.cols();
     values_[i].resize(rows_.size() * static_cast<std::size_t>(units));
     drawn_.push_back({inputs[i].node, MatrixView<const float>(values_[i].data(), batch, units)});
   }
+}
+
+double DrawnRows::bytes(std::span<const InputValues<float>> inputs, int batch) {
+  double bytes = 0;
+  for (const InputValues<float>& input : inputs)
+    bytes += sizeof(float) * static_cast<double>(batch) * static_cast<double>(input.values.cols());
+  return bytes;
 }
 
 void DrawnRows::draw(Stream stream, std::uint32_t number) {
@@ -81,6 +90,10 @@ GradientSampler::GradientSampler(Model model, std::span<const RewardFunction> re
       baselines_(run_.baselines().begin(), run_.baselines().end()) {
   for (const RewardFunction& reward : rewards)
     subjects_.push_back(reward_subject(Access::plan(model_), reward.reward));
+}
+
+double GradientSampler::bytes(const Model& model, int batch) {
+  return Access::workspace_bytes(model, batch * model.replicas());
 }
 
 void GradientSampler::warm_up(DrawnRows& rows, int batches) {

@@ -18,6 +18,9 @@ class DrawnRows {
  public:
   DrawnRows(std::span<const InputValues<float>> inputs, int batch, std::uint64_t seed);
 
+  /// What they take.
+  static double bytes(std::span<const InputValues<float>> inputs, int batch);
+
   void draw(Stream stream, std::uint32_t number);
   std::span<const int> rows() const { return rows_; }
   std::span<const InputValues<float>> inputs() const { return drawn_; }
@@ -35,6 +38,8 @@ class GradientSampler {
  public:
   /// Refers to the reward functions.
   GradientSampler(Model model, std::span<const RewardFunction> rewards, int batch);
+  /// What one takes.
+  static double bytes(const Model& model, int batch);
 
   /// Lets the baselines learn what they will remember from then on.
   void warm_up(DrawnRows& rows, int batches);

@@ -21,6 +21,7 @@ namespace {
 using internal::BiasTest;
 using internal::Doubt;
 using internal::DrawnRows;
+using internal::GradientCost;
 using internal::GradientSampler;
 using internal::index;
 using internal::Moments;
@@ -69,6 +70,13 @@ struct Reference {
   }
 };
 
+/// A contender before it is known who takes part.
+struct Entrant {
+  Comparison::Row* row;
+  Model model;
+  GradientCost cost;
+};
+
 /// A contender while it is measured.
 struct Contender {
   Contender(Comparison::Row& its_row, Model model, const Task& task, int batch)
@@ -106,12 +114,22 @@ class Microscope {
   Comparison run() {
     result_.rows.resize(options_.contenders.size() + options_.graphs.size());
     internal::require_memory_for(result_.rows.size(), parameters_.size());
+    double bytes = DrawnRows::bytes(task_.inputs, options_.batch);
+    if (!is_exact()) bytes += GradientSampler::bytes(reference_model_, options_.batch);
+    internal::require_memory_for(bytes, options_);
     auto row = result_.rows.begin();
     for (const CreditMethod& contender : options_.contenders) enter(contender, *row++);
     for (const Graph& graph : options_.graphs) enter(graph, *row++);
+    leave_out_what_takes_too_long();
+    for (const Entrant& entrant : entrants_) bytes += GradientSampler::bytes(entrant.model, options_.batch);
+    internal::require_memory_for(bytes, options_);
+    for (Entrant& entrant : entrants_)
+      contenders_.push_back(
+          std::make_unique<Contender>(*entrant.row, std::move(entrant.model), task_, options_.batch));
     find_exact_reference();
     measure();
     conclude();
+    if (options_.progress) options_.progress(all_gradients(), all_gradients());
     return std::move(result_);
   }
 
@@ -168,19 +186,47 @@ class Microscope {
     row.graph = graph;
     try {
       Model model = compiled<float>(row.graph);
-      row.refusal = internal::why_too_long(model, options_);
-      if (!row.refusal.empty()) return;
-      contenders_.push_back(std::make_unique<Contender>(row, std::move(model), task_, options_.batch));
-      row.nodes = internal::views_of(graph_, result_.nodes, row.contender,
-                                     contenders_.back()->sampler.model().report());
+      row.nodes = internal::views_of(graph_, result_.nodes, row.contender, model.report());
+      const GradientCost cost = internal::cost_of_gradient(row.graph, model, options_);
+      entrants_.push_back({&row, std::move(model), cost});
     } catch (const Error& refusal) {
       row.refusal = refusal.report().diagnostics.empty() ? refusal.what()
                                                          : refusal.report().diagnostics.front().message;
     }
   }
 
+  /// For the fewest gradients; then as many are taken as fit.
+  void leave_out_what_takes_too_long() {
+    const int least = internal::least_gradients(options_);
+    const GradientCost reference =
+        is_exact() ? GradientCost() : internal::cost_of_gradient(graph_, reference_model_, options_);
+    const auto operations = [&](int gradients) {
+      double sum = reference.of(internal::reference_gradients(options_, gradients));
+      for (const Entrant& entrant : entrants_) sum += entrant.cost.of(gradients);
+      return sum;
+    };
+    while (operations(least) > options_.most_operations) {
+      const auto dearest =
+          std::max_element(entrants_.begin(), entrants_.end(),
+                           [](const Entrant& a, const Entrant& b) { return a.cost.sums < b.cost.sums; });
+      if (dearest == entrants_.end() || dearest->cost.sums == 0)
+        internal::refuse_time(operations(least), options_);
+      dearest->row->refusal = internal::too_long(dearest->cost, options_);
+      dearest->row->nodes.clear();
+      entrants_.erase(dearest);
+    }
+    int fitting = least, over = options_.gradients + 1;
+    while (over - fitting > 1) {
+      const int middle = fitting + (over - fitting) / 2;
+      (operations(middle) <= options_.most_operations ? fitting : over) = middle;
+    }
+    result_.gradients = fitting;
+  }
+
+  bool is_exact() const { return is_within_limit(reference_model_); }
+
   void find_exact_reference() {
-    if (!is_within_limit(reference_model_)) return;
+    if (!is_exact()) return;
     for (const InputValues<float>& input : task_.inputs) {
       std::vector<double>& values = exact_values_.emplace_back();
       for (std::ptrdiff_t row = 0; row < input.values.rows(); ++row)
@@ -208,8 +254,8 @@ class Microscope {
   /// Contenders in turn on every batch, so that what disturbs the machine disturbs them all.
   void measure() {
     for (const auto& contender : contenders_) contender->sampler.warm_up(rows_, internal::warm_up_batches);
-    const int half = options_.gradients / 2;
-    for (int i = 0; i < options_.gradients; ++i) {
+    const int half = result_.gradients / 2;
+    for (int i = 0; i < result_.gradients; ++i) {
       if (i == half) turn_to_bias();
       rows_.draw(Stream::contenders, static_cast<std::uint32_t>(i));
       for (const auto& contender : contenders_) {
@@ -231,7 +277,7 @@ class Microscope {
   /// After the first half: which way each mean is off, and the reference seen from there.
   void turn_to_bias() {
     std::optional<GradientSampler> sampler;
-    const int half = options_.reference_gradients / 2;
+    const int gradients = internal::reference_gradients(options_, result_.gradients), half = gradients / 2;
     if (!reference_.exact) {
       sampler.emplace(reference_model_, task_.rewards, options_.batch);
       reference_.whole = Moments(parameters_.size());
@@ -242,7 +288,7 @@ class Microscope {
     for (const Comparison::Node& node : result_.nodes) stretches.push_back(node.parameters);
     for (const auto& contender : contenders_)
       contender->bias_test = {stretches, contender->moments.mean(), reference_.for_direction()};
-    for (int i = half; sampler && i < options_.reference_gradients; ++i) {
+    for (int i = half; sampler && i < gradients; ++i) {
       const std::span<const float> gradient = add_reference(*sampler, i);
       for (const auto& contender : contenders_) contender->bias_test.add_reference(gradient);
     }
@@ -261,9 +307,12 @@ class Microscope {
 
   void tell_progress() {
     ++done_;
-    const auto gradients = static_cast<std::size_t>(options_.gradients) * contenders_.size() +
-                           (reference_.exact ? 0 : static_cast<std::size_t>(options_.reference_gradients));
-    if (options_.progress) options_.progress(done_, gradients);
+    if (options_.progress && done_ < all_gradients()) options_.progress(done_, all_gradients());
+  }
+
+  std::size_t all_gradients() const {
+    return index(result_.gradients) * contenders_.size() +
+           (reference_.exact ? 0 : index(internal::reference_gradients(options_, result_.gradients)));
   }
 
   void conclude() {
@@ -321,6 +370,7 @@ class Microscope {
   std::vector<std::vector<double>> exact_values_;
   std::vector<InputValues<double>> exact_inputs_;
   Reference reference_;
+  std::vector<Entrant> entrants_;
   std::vector<std::unique_ptr<Contender>> contenders_;
   Comparison result_;
   std::size_t done_ = 0;

@@ -30,16 +30,19 @@ struct MicroscopeOptions {
   /// They credit what does not admit a contender, and all nodes in the reference: the first of them that is
   /// admissible, or what Auto takes. Must be unbiased.
   std::vector<AnyEstimator> stand_ins = {};
-  int gradients = 1000;            ///< of each contender
-  int reference_gradients = 4000;  ///< where the gradient is not exact
+  /// Of each contender. Where they would take more than most_operations fewer are taken, down to a hundred.
+  int gradients = 1000;
+  int reference_gradients = 4000;  ///< where the gradient is not exact; fewer in proportion
   int batch = 64;                  ///< rows per gradient
   /// Expectations are exact where there are no more joint outcomes times rows than this.
   std::size_t most_states = 1 << 14;
   std::uint64_t seed = 1;
-  /// A contender that sums units out takes no more operations than this for all its gradients, or no part.
-  double most_operations = 1e11;
-  double elimination_limit = ValidateOptions{}.elimination_limit;       ///< as in ValidateOptions
-  std::function<void(std::size_t done, std::size_t of)> progress = {};  ///< is told after every gradient
+  /// That the whole comparison may take, of about a nanosecond each. Contenders that sum out beyond it take
+  /// no part, the dearest first; where the others do not fit by themselves either, the comparison is refused.
+  double most_operations = 1e10;
+  double elimination_limit = ValidateOptions{}.elimination_limit;  ///< as in ValidateOptions
+  /// Is told after every gradient; after the last, when all is concluded.
+  std::function<void(std::size_t done, std::size_t of)> progress = {};
 };
 
 /// How the gradients of several contenders differ at the same parameters, rows and random numbers. Variances
@@ -91,6 +94,7 @@ struct Comparison {
     double variance() const;
   };
 
+  int gradients = 0;              ///< that were taken of each contender
   std::vector<double> reference;  ///< gradient of the expected sum of rewards
   std::size_t states = 0;         ///< that it is the exact sum over; 0: it is the mean of a long run
   std::vector<Node> nodes;

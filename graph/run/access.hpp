@@ -16,6 +16,10 @@ struct Access {
     return *model.plan_;
   }
   template <class S>
+  static double workspace_bytes(const BasicModel<S>& model, int capacity) {
+    return RunState<S>::bytes(model.plan_.pointer(), capacity, 1);
+  }
+  template <class S>
   static RunState<S>& state(BasicWorkspace<S>& run) {
     return *run.state_;
   }

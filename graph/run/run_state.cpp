@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -37,8 +38,11 @@ void cut(std::size_t block, int parts, int threads, std::vector<Slice>& slices) 
   }
 }
 
+}  // namespace
+
 /// Asks for all memory first, and takes it only if it is there.
-class Memory {
+template <class S>
+class RunState<S>::Memory {
  public:
   /// Counted in double: more rows than fit can make more numbers than can be counted.
   template <class Buffer>
@@ -46,6 +50,7 @@ class Memory {
     bytes_ += static_cast<double>(rows) * static_cast<double>(length) * sizeof(*buffer.data());
     takes_.push_back([&buffer, rows, length] { buffer.resize(rows * length); });
   }
+  double bytes() const { return bytes_; }
   void take(int capacity) const {
     require_memory(bytes_, fmt::format("a workspace for {} samples", capacity),
                    "model.workspace(64)   // and several parts per batch: backward(run, rewards, {.of = "
@@ -58,17 +63,14 @@ class Memory {
   std::vector<std::function<void()>> takes_;
 };
 
-}  // namespace
-
 template <class S>
-RunState<S>::RunState(std::shared_ptr<const Plan<S>> plan_to_run, int most_samples, int thread_count)
+RunState<S>::RunState(WithoutMemory, std::shared_ptr<const Plan<S>> plan_to_run, int most_samples,
+                      int thread_count)
     : plan(std::move(plan_to_run)),
       capacity(most_samples),
       threads(thread_count),
       stride(row_stride(capacity)) {
-  const Layout& layout = plan->layout;
   const Schedule<S>& schedule = plan->schedule;
-  const CreditPlan<S>& credits = plan->credit;
   for (std::size_t b = 0; b < schedule.blocks.size(); ++b) {
     cut(b, schedule.blocks[b]->table_parts(), threads, table_slices);
     cut(b, schedule.blocks[b]->rows(), threads, row_slices);
@@ -76,11 +78,17 @@ RunState<S>::RunState(std::shared_ptr<const Plan<S>> plan_to_run, int most_sampl
   const ScratchSize wanted = largest_scratch(*plan);
   scratch_stride = padded(wanted.scalars);
   outcome_scratch_stride = padded(wanted.outcome_slots);
+}
+
+template <class S>
+void RunState<S>::plan_memory(Memory& memory) {
+  const Layout& layout = plan->layout;
+  const Schedule<S>& schedule = plan->schedule;
+  const CreditPlan<S>& credits = plan->credit;
   const std::size_t chunks = (index(capacity) - 1) / chunk_samples + 1;
   const std::size_t words = plan->packs_outcomes() ? layout.unit_rows : 0;
   const std::size_t per_thread = index(threads), trials = plan->tries_outcomes() ? per_thread : 0;
 
-  Memory memory;
   memory.plan(features, layout.feature_rows, stride);
   memory.plan(slopes, layout.slope_rows.empty() ? 0 : layout.feature_rows, stride);
   memory.plan(log_probs, layout.table_rows, stride);
@@ -107,8 +115,23 @@ RunState<S>::RunState(std::shared_ptr<const Plan<S>> plan_to_run, int most_sampl
   memory.plan(trial.outcomes, layout.unit_rows, trials * chunk_samples);
   memory.plan(trial.bits, words, trials);
   memory.plan(trial.all_clamped, trials > 0 ? layout.unit_rows : 0);
+}
+
+template <class S>
+RunState<S>::RunState(std::shared_ptr<const Plan<S>> plan_to_run, int most_samples, int thread_count)
+    : RunState(WithoutMemory(), std::move(plan_to_run), most_samples, thread_count) {
+  Memory memory;
+  plan_memory(memory);
   memory.take(capacity);
   std::fill(trial.all_clamped.begin(), trial.all_clamped.end(), std::uint8_t{1});
+}
+
+template <class S>
+double RunState<S>::bytes(std::shared_ptr<const Plan<S>> plan_to_run, int most_samples, int thread_count) {
+  RunState state(WithoutMemory(), std::move(plan_to_run), most_samples, thread_count);
+  Memory memory;
+  state.plan_memory(memory);
+  return memory.bytes();
 }
 
 template struct RunState<float>;

@@ -22,6 +22,8 @@ struct Slice {
 template <class S>
 struct RunState {
   RunState(std::shared_ptr<const Plan<S>> plan_to_run, int most_samples, int thread_count);
+  /// What one would take.
+  static double bytes(std::shared_ptr<const Plan<S>> plan_to_run, int most_samples, int thread_count);
 
   std::shared_ptr<const Plan<S>> plan;
   int capacity, threads;
@@ -56,6 +58,12 @@ struct RunState {
     std::vector<std::uint64_t> bits;
     std::vector<std::uint8_t> all_clamped;
   } trial;
+
+ private:
+  class Memory;
+  struct WithoutMemory {};
+  RunState(WithoutMemory, std::shared_ptr<const Plan<S>> plan_to_run, int most_samples, int thread_count);
+  void plan_memory(Memory& memory);
 };
 
 extern template struct RunState<float>;

@@ -17,6 +17,8 @@ namespace {
 constexpr const char* out_of_time =
     "with so many units within its steps and those of other nodes, planning what to sum out takes too long";
 
+const Alternative reinforce_instead{"Reinforce{}", "unbiased everywhere, usually more variance", "reinforce"};
+
 Verdict undefined(std::string why) {
   return {.admissible = false, .unbiased = false, .reason = Reason::undefined, .why = std::move(why)};
 }
@@ -136,7 +138,7 @@ Verdict EstimatorVerdicts::refuse_elimination(const EliminationPlan& refused, in
             ? fmt::format("summing units out takes more operations per sample than the limit of {:.3g}",
                           elimination_limit_)
             : out_of_time;
-    verdict.alternatives = {{"Reinforce{}", "unbiased everywhere, more variance", "reinforce"}};
+    verdict.alternatives = {reinforce_instead};
     return verdict;
   }
   const bool is_in_time = planner_.is_in_time();
@@ -165,7 +167,7 @@ Verdict EstimatorVerdicts::refuse_elimination(const EliminationPlan& refused, in
   verdict.alternatives = {
       {fmt::format("Hnca{{{}}}", fmt::join(options, ", ")), fitting > 1 ? "as many steps as fit" : "one step",
        in_file.empty() ? "hnca" : fmt::format("hnca({})", fmt::join(in_file, ","))},
-      {"Reinforce{}", "unbiased everywhere, more variance", "reinforce"}};
+      reinforce_instead};
   return verdict;
 }
 
@@ -212,7 +214,7 @@ Verdict EstimatorVerdicts::over_limit(NodeId node, const Facts& facts) const {
       .why = fmt::format("evaluating '{}' anew for each of its outcomes takes {:.3g} multiplications per "
                          "sample, more than the limit of {:.3g}",
                          fmt::join(functions, "', '"), rerun_cost(graph_, node, below, facts), rerun_limit_),
-      .alternatives = {{"Reinforce{}", "unbiased everywhere, more variance", "reinforce"}}};
+      .alternatives = {reinforce_instead}};
 }
 
 }  // namespace hindsight::internal

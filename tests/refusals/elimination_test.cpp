@@ -49,7 +49,7 @@ TEST_CASE(
       "operations per sample for one unit, more than the limit of 40; the largest table joins 'b' and 'c'; 2 "
       "steps fit (cost)\n"
       "  help: graph.estimate_with(a, Hnca{.steps = 2});   // as many steps as fit\n"
-      "  help: graph.estimate_with(a, Reinforce{});   // unbiased everywhere, more variance\n"
+      "  help: graph.estimate_with(a, Reinforce{});   // unbiased everywhere, usually more variance\n"
       "  help: or compile(graph, {.elimination_limit = 96});\n";
   CHECK(diagnostics(net.graph, {.elimination_limit = 40}) == expected);
   CHECK(refusal([&] { compile(net.graph, {.elimination_limit = 40}); }).find(expected.substr(0, 200)) !=
@@ -72,7 +72,7 @@ TEST_CASE("where not even two steps fit one step is offered") {
         "operations per sample for one unit, more than the limit of 10; the largest table joins 'b' and 'c'; "
         "not even 2 steps fit (cost)\n"
         "  help: graph.estimate_with(a, Hnca{});   // one step\n"
-        "  help: graph.estimate_with(a, Reinforce{});   // unbiased everywhere, more variance\n"
+        "  help: graph.estimate_with(a, Reinforce{});   // unbiased everywhere, usually more variance\n"
         "  help: or compile(graph, {.elimination_limit = 96});\n");
 }
 
@@ -134,7 +134,7 @@ TEST_CASE("the text of a refusal of wide layers") {
         "than 1.84e+19 operations per sample for one unit, more than the limit of 1e+05; the largest table "
         "joins 'b'; not even 2 steps fit (cost)\n"
         "  help: graph.estimate_with(a, Hnca{});   // one step\n"
-        "  help: graph.estimate_with(a, Reinforce{});   // unbiased everywhere, more variance\n");
+        "  help: graph.estimate_with(a, Reinforce{});   // unbiased everywhere, usually more variance\n");
 }
 
 TEST_CASE("no step of hindsight is none") {
@@ -165,7 +165,7 @@ TEST_CASE("several steps keep the policy on Assumption 1, full hindsight has non
     a ────→ c
     a → b → c
   help: graph.estimate_with(a, Hnca{.assumption = Assumption::relaxed, .steps = 2});   // unbiased on any DAG; for one reward, never more variance than REINFORCE
-  help: graph.estimate_with(a, Reinforce{});   // unbiased everywhere, more variance
+  help: graph.estimate_with(a, Reinforce{});   // unbiased everywhere, usually more variance
   help: or drop the edge a → c
 )");
   graph.estimate_with(a, Hnca{.assumption = Assumption::relaxed, .steps = 2});
@@ -196,9 +196,9 @@ TEST_CASE("a violation is told once, with a way out for every reward that it con
     a ────→ c
     a → b → c
   help: graph.estimate_with(a, r, Hnca{.assumption = Assumption::relaxed});   // unbiased on any DAG; for one reward, never more variance than REINFORCE
-  help: graph.estimate_with(a, r, Reinforce{});   // unbiased everywhere, more variance
+  help: graph.estimate_with(a, r, Reinforce{});   // unbiased everywhere, usually more variance
   help: graph.estimate_with(a, s, Hnca{.assumption = Assumption::relaxed, .steps = 2});   // unbiased on any DAG; for one reward, never more variance than REINFORCE
-  help: graph.estimate_with(a, s, Reinforce{});   // unbiased everywhere, more variance
+  help: graph.estimate_with(a, s, Reinforce{});   // unbiased everywhere, usually more variance
   help: or drop the edge a → c
 )");
   graph.estimate_with(a, r, Reinforce{});
@@ -216,7 +216,7 @@ TEST_CASE("full hindsight is refused where the reward reads the node") {
         "else "
         "the reward reads tells only a part of its effect (biased)\n"
         "    a → r\n"
-        "  help: graph.estimate_with(a, Reinforce{});   // unbiased everywhere, more variance\n");
+        "  help: graph.estimate_with(a, Reinforce{});   // unbiased everywhere, usually more variance\n");
 }
 
 TEST_CASE("opinions on several steps are given without their cost, and say so") {

@@ -38,10 +38,11 @@ TEST_CASE("help for a graph that was read is written as attributes of its file")
       "more variance "
       "than "
       "REINFORCE\n"
-      "\"my a\" [estimator=reinforce];   // unbiased everywhere, more variance\n"
+      "\"my a\" [estimator=reinforce];   // unbiased everywhere, usually more variance\n"
       "or drop the edge my a → c\n");
   CHECK(help_for("digraph { a [kind=bernoulli \"estimator:r\"=hnca]; r [kind=reward]; s [kind=reward]; a -> "
-                 "{r s} }") == "a [\"estimator:r\"=reinforce];   // unbiased everywhere, more variance\n");
+                 "{r s} }") ==
+        "a [\"estimator:r\"=reinforce];   // unbiased everywhere, usually more variance\n");
   CHECK(help_for("digraph { x [kind=input] }") == "a [kind=bernoulli];\n");
   CHECK(help_for("digraph { a [kind=bernoulli] }") == "reward [kind=reward]; a -> reward;\n");
   CHECK(help_for("digraph { a [kind=bernoulli]; f [kind=tanh]; r [kind=reward]; a -> f -> r }") ==
@@ -62,7 +63,7 @@ TEST_CASE("help for a graph that was read is written as attributes of its file")
       "a [\"estimator:s\"=\"straight-through\"];   // for all\n"
       "a [\"estimator:r\"=auto];   // for none\n"
       "a [\"estimator:r\"=\"hnca(assumption=relaxed)\"];   // unbiased on any DAG, needs no slopes\n"
-      "a [\"estimator:r\"=reinforce];   // unbiased everywhere, more variance\n");
+      "a [\"estimator:r\"=reinforce];   // unbiased everywhere, usually more variance\n");
   const std::string deep = help_for(
       "digraph { a [kind=bernoulli estimator=\"hnca(steps=3)\"]; b [kind=bernoulli]; c [kind=bernoulli]; "
       "d [kind=bernoulli]; r [kind=reward]; a -> b -> c -> d -> r }",

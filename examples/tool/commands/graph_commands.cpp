@@ -13,6 +13,7 @@
 #include "tool/console.hpp"
 #include "tool/drawing.hpp"
 #include "tool/file_names.hpp"
+#include "tool/memory.hpp"
 #include "tool/network.hpp"
 #include "tool/page.hpp"
 #include "tool/plain_text.hpp"
@@ -32,7 +33,10 @@ struct Examined {
   explicit Examined(Graph described, bool strict)
       : graph(std::move(described)),
         report(validate(graph, {.strict = strict})),
-        inputs(strict ? InputPolicy::checked : InputPolicy::exempt) {}
+        inputs(strict ? InputPolicy::checked : InputPolicy::exempt) {
+    // What could not be found out is no finding.
+    if (report.nodes.empty() && report.count("empty-graph") == 0) throw Error(report);
+  }
 
   Finding finding() const {
     return report.assumption_1_holds() && report.admissible() ? Finding::holds : Finding::fails;
@@ -61,43 +65,54 @@ Json names(const Graph& graph, std::span<const UnitRef> route) {
   return list;
 }
 
-/// Writes elements between commas, so that a list need never be held in memory.
+/// Writes elements between commas, so that a list need never be held in memory. What comes before the first
+/// of them, `opening`, is written with it, or at the end: whoever fails before has written nothing.
 class JsonList {
  public:
+  explicit JsonList(std::string opening) : opening_(std::move(opening)) {}
+
   void add(const Json& element) {
-    print_result("{}{}", first_ ? "" : ",", text(element));
-    first_ = false;
+    print_result("{}{}", opening_, text(element));
+    opening_ = ",";
+    empty_ = false;
   }
+  void end() { print_result("{}]", empty_ ? opening_ : ""); }
 
  private:
-  bool first_ = true;
+  std::string opening_;
+  bool empty_ = true;
 };
 
-void print_violations(const Examined& examined, bool all) {
+void print_all_violations(const Examined& examined, const std::string& opening) {
   const Graph& graph = examined.graph;
-  JsonList list;
-  if (all) {
-    for_each_violation(graph, examined.inputs,
-                       [&](const UnitRef& node, const UnitRef& child, const UnitRef& coparent) {
-                         list.add({{"node", to_string(graph, node)},
-                                   {"child", to_string(graph, child)},
-                                   {"coparent", to_string(graph, coparent)}});
-                       });
-    return;
-  }
-  const Violations violations = find_violations(graph, examined.inputs);
-  WitnessSearch search(graph);
-  for (const NodeId node : violations.nodes()) {
-    const std::optional<Violation> violation = search.shortest(node);
-    list.add({{"node", to_string(graph, violation->node)},
-              {"child", to_string(graph, violation->child)},
-              {"coparent", to_string(graph, violation->coparent)},
-              {"route", names(graph, violation->route)}});
-  }
+  JsonList list(opening);
+  for_each_violation(graph, examined.inputs,
+                     [&](const UnitRef& node, const UnitRef& child, const UnitRef& coparent) {
+                       list.add({{"node", to_string(graph, node)},
+                                 {"child", to_string(graph, child)},
+                                 {"coparent", to_string(graph, coparent)}});
+                     });
+  list.end();
 }
 
-void print_diagnostics(const Report& report, Severity severity) {
-  JsonList list;
+/// One per node that violates.
+void print_violations(const Examined& examined, const std::string& opening) {
+  const Graph& graph = examined.graph;
+  const Violations violations = find_violations(graph, examined.inputs);
+  WitnessSearch search(graph);
+  std::vector<Violation> found;
+  for (const NodeId node : violations.nodes()) found.push_back(search.shortest(node).value());
+  JsonList list(opening);
+  for (const Violation& violation : found)
+    list.add({{"node", to_string(graph, violation.node)},
+              {"child", to_string(graph, violation.child)},
+              {"coparent", to_string(graph, violation.coparent)},
+              {"route", names(graph, violation.route)}});
+  list.end();
+}
+
+void print_diagnostics(const Report& report, Severity severity, const std::string& opening) {
+  JsonList list(opening);
   for (const Diagnostic& diagnostic : report.diagnostics)
     if (diagnostic.severity == severity)
       list.add(
@@ -105,21 +120,22 @@ void print_diagnostics(const Report& report, Severity severity) {
   for (const Further& further : report.further)
     if (further.severity == severity)
       for (const std::string& node : further.nodes) list.add(fmt::format("{}: {}", node, further.code));
+  list.end();
 }
 
+/// Whatever can fail does so before the first byte.
 void print_json(const std::string& file, const Examined& examined, bool all) {
   const Report& report = examined.report;
   const Json head{{"file", file},
                   {"nodes", examined.graph.node_count()},
                   {"edges", report.edges},
                   {"acyclic", true},
-                  {"holds", report.assumption_1_holds()}};
+                  {"holds", report.nodes.empty() ? Json() : Json(report.assumption_1_holds())}};
   std::string opening = text(head);
-  opening.pop_back();
-  print_result("{},\"violations\":[", opening);
-  print_violations(examined, all);
-  print_result("],\"verdicts\":[");
-  JsonList verdicts;
+  opening.back() = ',';
+  opening += "\"violations\":[";
+  all ? print_all_violations(examined, opening) : print_violations(examined, opening);
+  JsonList verdicts(",\"verdicts\":[");
   for (const CreditVerdict& credit : report.credits)
     verdicts.add({{"node", credit.node},
                   {"reward", credit.reward},
@@ -130,11 +146,10 @@ void print_json(const std::string& file, const Examined& examined, bool all) {
                   {"reason", credit.verdict.admissible
                                  ? credit.why
                                  : fmt::format("{}: {}", to_string(credit.verdict.reason), credit.why)}});
-  print_result("],\"errors\":[");
-  print_diagnostics(report, Severity::error);
-  print_result("],\"warnings\":[");
-  print_diagnostics(report, Severity::warning);
-  print_result("]}}\n");
+  verdicts.end();
+  print_diagnostics(report, Severity::error, ",\"errors\":[");
+  print_diagnostics(report, Severity::warning, ",\"warnings\":[");
+  print_result("}}\n");
 }
 
 void print_text(const Examined& examined, bool all) {
@@ -159,7 +174,7 @@ Finding report_refusal(const std::string& file, const Error& refusal, bool json)
     return Finding::bad_input;
   }
   const Diagnostic& said = refusal.report().diagnostics.front();
-  Json object{{"file", file}, {"acyclic", nullptr}};
+  Json object{{"file", file}, {"acyclic", nullptr}, {"holds", nullptr}};
   if (said.code == "cycle") object["acyclic"] = false;
   object["error"] = {
       {"code", said.code}, {"place", said.place}, {"node", said.node}, {"message", said.message}};
@@ -196,13 +211,15 @@ Finding validate_graphs(const ValidateCommand& command) {
     const std::string name = source.file.empty() ? source.topology : source.file;
     Finding finding = Finding::bad_input;
     try {
-      Graph graph = load_graph(source);
-      if (!command.estimator.empty()) estimate_all_with(graph, command.estimator);
-      const Examined examined(std::move(graph), command.strict);
-      finding = examined.finding();
-      if (!command.json && sources.size() > 1)
-        print_result("{}{}\n", &source == sources.data() ? "" : "\n", printable(name));
-      command.json ? print_json(name, examined, command.all) : print_text(examined, command.all);
+      finding = within_memory([&] {
+        Graph graph = load_graph(source);
+        if (!command.estimator.empty()) estimate_all_with(graph, command.estimator);
+        const Examined examined(std::move(graph), command.strict);
+        if (!command.json && sources.size() > 1)
+          print_result("{}{}\n", &source == sources.data() ? "" : "\n", printable(name));
+        command.json ? print_json(name, examined, command.all) : print_text(examined, command.all);
+        return examined.finding();
+      });
     } catch (const Error& refusal) {
       finding = report_refusal(name, refusal, command.json);
     }

@@ -101,6 +101,14 @@ std::filesystem::path checkpoint_of(const MicroscopeCommand& command) {
   return command.run.empty() ? command.run : command.run / "checkpoint.safetensors";
 }
 
+std::vector<std::filesystem::path> files_read(const MicroscopeCommand& command) {
+  const std::string data = command.run.empty() ? command.data : Checkpoint(checkpoint_of(command)).run().data;
+  std::vector<std::filesystem::path> files;
+  if (!data.empty() && data != bandit_data) files = files_of_dataset(data);
+  files.insert(files.end(), {command.source.file, checkpoint_of(command)});
+  return files;
+}
+
 Scene scene_of_run(const MicroscopeCommand& command) {
   const Checkpoint checkpoint(checkpoint_of(command));
   const RunDescription& run = checkpoint.run();
@@ -169,7 +177,11 @@ Comparison compare(const Scene& scene, MicroscopeOptions options, const Microsco
       if (!bar) bar.emplace(label, static_cast<std::int64_t>(all));
       bar->advance("");
     };
-  return compare_estimators(scene.graph, scene.parameters, scene.task(), options);
+  Comparison comparison = compare_estimators(scene.graph, scene.parameters, scene.task(), options);
+  if (comparison.gradients < command.gradients)
+    print_remark("{} gradients of each estimator: more would take more than --most-operations\n",
+                 comparison.gradients);
+  return comparison;
 }
 
 /// The only result of a program that reads JSON is the JSON.
@@ -223,7 +235,7 @@ void look_closely(const MicroscopeCommand& command) {
             .help = {"fewer of them, or no --figure"}});
   std::vector<std::filesystem::path> written = figure_files(command.figure);
   written.push_back(command.advice);
-  keep_files_apart({command.source.file, checkpoint_of(command)}, written);
+  keep_files_apart(files_read(command), written);
   const Scene scene = make_scene(command);
   MicroscopeOptions options{.contenders = contending(command)};
   std::vector<std::string> names;

@@ -40,7 +40,7 @@ class RunFolder {
   std::filesystem::path picture() const { return folder_ / "learning_curve"; }
   std::vector<std::filesystem::path> files() const {
     std::vector<std::filesystem::path> all = figure_files(picture());
-    all.insert(all.end(), {checkpoint(), metrics_file()});
+    all.insert(all.end(), {checkpoint(), metrics_file(), lock_file(folder_)});
     return all;
   }
 
@@ -140,7 +140,12 @@ bool run_epoch(Training& training, const RunDescription& run, RunFolder& folder,
 
 TrainEnd train(TrainCommand command) {
   RunFolder folder(command.out, command.checkpoint_seconds);
-  keep_files_apart({command.graph}, folder.files());
+  const auto keep_apart = [&] {
+    std::vector<std::filesystem::path> read = files_of_dataset(command.run.data);
+    read.emplace_back(command.graph);
+    keep_files_apart(read, folder.files());
+  };
+  keep_apart();
   folder.lock();
   std::optional<Checkpoint> checkpoint;
   if (command.resume) {
@@ -149,6 +154,7 @@ TrainEnd train(TrainCommand command) {
     command.run = checkpoint->run();
     command.run.training.threads = threads;
     if (command.more_epochs) command.run.epochs = *command.more_epochs;
+    keep_apart();
   } else {
     folder.refuse_if_used();
   }

@@ -23,6 +23,8 @@
 namespace hindsight::tool {
 namespace {
 
+constexpr auto sample_name = "sample";
+
 /// What one IDX file unpacks to, from its first byte to its last.
 class ByteSource {
  public:
@@ -245,11 +247,26 @@ Place find_place(const std::string& where) {
           .repair = "replace the file, or take the data set sample, which needs none"};
 }
 
-std::unique_ptr<ByteSource> open_file(const Place& place, const std::string& stem,
-                                      const std::string& suffix) {
-  std::vector<std::string> names;
-  for (const char* separator : {"-", "."})
-    for (const char* ending : {"", ".gz"}) names.push_back(stem + separator + suffix + ending);
+/// One of the four that a data set consists of.
+struct Part {
+  const char* stem;
+  const char* suffix;
+
+  std::vector<std::string> names() const {
+    std::vector<std::string> names;
+    for (const char* separator : {"-", "."})
+      for (const char* ending : {"", ".gz"})
+        names.push_back(fmt::format("{}{}{}{}", stem, separator, suffix, ending));
+    return names;
+  }
+};
+constexpr std::array<Part, 4> parts{{{"train-images", "idx3-ubyte"},
+                                     {"train-labels", "idx1-ubyte"},
+                                     {"t10k-images", "idx3-ubyte"},
+                                     {"t10k-labels", "idx1-ubyte"}}};
+
+std::unique_ptr<ByteSource> open_file(const Place& place, const Part& part) {
+  const std::vector<std::string> names = part.names();
   for (const std::string& name : names) {
     // What is there but no regular file is passed over: some archives make folders of these names, and
     // opening a pipe would wait for ever. Where the type cannot be told, opening says why.
@@ -258,7 +275,7 @@ std::unique_ptr<ByteSource> open_file(const Place& place, const std::string& ste
     if (type == std::filesystem::file_type::regular || type == std::filesystem::file_type::none)
       return std::make_unique<FileSource>((place.folder / name).string(), place.repair);
   }
-  place.refuse_missing(fmt::format("holds no file of {}: looked for {}", stem, fmt::join(names, ", ")));
+  place.refuse_missing(fmt::format("holds no file of {}: looked for {}", part.stem, fmt::join(names, ", ")));
 }
 
 Dataset load_folder(const std::string& where) {
@@ -270,10 +287,8 @@ Dataset load_folder(const std::string& where) {
     place.refuse_missing(fmt::format("cannot be read: {}", error.message()));
   if (type != std::filesystem::file_type::directory) place.refuse_missing("is a file");
   // All are opened before one is read: what is missing is told at once.
-  const Sources train{open_file(place, "train-images", "idx3-ubyte"),
-                      open_file(place, "train-labels", "idx1-ubyte")};
-  const Sources test{open_file(place, "t10k-images", "idx3-ubyte"),
-                     open_file(place, "t10k-labels", "idx1-ubyte")};
+  const Sources train{open_file(place, parts[0]), open_file(place, parts[1])};
+  const Sources test{open_file(place, parts[2]), open_file(place, parts[3])};
   return read_dataset(where, train, test);
 }
 
@@ -283,7 +298,7 @@ Dataset load_sample() {
     return std::make_unique<MemorySource>(name, "build the program again, from an undamaged copy", bytes);
   };
   return read_dataset(
-      "sample",
+      sample_name,
       {open("sample/train-images.gz", sample.train_images),
        open("sample/train-labels.gz", sample.train_labels)},
       {open("sample/test-images.gz", sample.test_images), open("sample/test-labels.gz", sample.test_labels)});
@@ -292,7 +307,16 @@ Dataset load_sample() {
 }  // namespace
 
 Dataset load_dataset(const std::string& where) {
-  return where == "sample" ? load_sample() : load_folder(where);
+  return where == sample_name ? load_sample() : load_folder(where);
+}
+
+std::vector<std::filesystem::path> files_of_dataset(const std::string& where) {
+  std::vector<std::filesystem::path> files;
+  if (where == sample_name) return files;
+  const std::filesystem::path folder = find_place(where).folder;
+  for (const Part& part : parts)
+    for (const std::string& name : part.names()) files.push_back(folder / name);
+  return files;
 }
 
 }  // namespace hindsight::tool

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <span>
 #include <string>
 #include <vector>
@@ -47,5 +48,8 @@ struct Dataset {
 /// is refused. Throws Error: data-missing if something is not there or cannot be read, data-format if a file
 /// is not what its name says, data-mismatch if files do not belong together.
 Dataset load_dataset(const std::string& where);
+
+/// Whatever it might read; nothing of "sample", which is in the program.
+std::vector<std::filesystem::path> files_of_dataset(const std::string& where);
 
 }  // namespace hindsight::tool

@@ -11,7 +11,7 @@ list() { sed -n "/^$2/s/.*\[\"\(.*\)\"\].*/\1/p" "examples/tool/experiments/swee
 
 list topologies topologies > build/microscope/networks
 while read -r topology; do
-  "$tool" microscope --topology "$topology" --data mnist --epochs 1 --lr 0.0625 --gradients 2000 --estimators 'reinforce; hnca' \
+  "$tool" microscope --topology "$topology" --data mnist --epochs 1 --lr 0.0625 --gradients 2000 --most-operations 1e15 --estimators 'reinforce; hnca' \
     > build/microscope/text < /dev/null
   printf '%s\n\n' "**$topology**"
   grep '^|' build/microscope/text | sed '/^| where/i\\'

@@ -262,7 +262,7 @@ std::string to_json_line(const RunResult& result) {
     Json& list = object[key] = Json::array();
     for (const double value : result.*member) list.push_back(rounded(value, 1e5));
   }
-  return with_checksum(object.dump());
+  return with_checksum(printable_json(object.dump()));
 }
 
 RunResult parse_result(std::string_view line, const std::string& where) {

@@ -76,16 +76,14 @@ void check_text(const PlanSource& source, std::string_view key, const std::strin
   if (!is_utf8(text)) refuse_plan(source, key, "must be UTF-8");
 }
 
-/// The library's words about a method, with the place of the key.
+/// The library's words about a method, with the place and the key.
 void check_methods(const SweepPlan& plan) {
   for (const std::string& method : plan.methods) {
     std::string name;
     try {
       name = canonical_method(method);
     } catch (const Error& problem) {
-      Diagnostic said = problem.report().diagnostics.front();
-      said.place = plan.source.place("methods");
-      refuse(std::move(said));
+      refuse_again(problem, plan.source, "methods");
     }
     check_text(plan.source, "methods", name);
   }
@@ -134,6 +132,16 @@ void check_names(const SweepPlan& plan) {
 std::string PlanSource::place(std::string_view key) const {
   const auto line = lines.find(key);
   return line == lines.end() ? file : fmt::format("{}:{}", file, line->second);
+}
+
+void refuse_again(const Error& problem, const PlanSource& source, std::string_view key,
+                  const std::string& about) {
+  Report report = problem.report();
+  if (report.diagnostics.empty()) throw Error(problem);
+  Diagnostic& said = report.diagnostics.front();
+  said.place = source.place(key);
+  said.message = fmt::format("'{}': {}{}", key, about, said.message);
+  throw Error(std::move(report));
 }
 
 void check(const SweepPlan& plan) {
@@ -202,6 +210,11 @@ std::vector<RunSettings> exploration(const SweepPlan& plan, const std::vector<Ru
   for (const RunSettings& settings : combinations)
     for (const int rate : plan.rates) add_seeds(runs, settings, rate, plan.seeds, plan.epochs);
   return runs;
+}
+
+std::int64_t refinement_epochs(const SweepPlan& plan) {
+  return std::int64_t{plan.best_seeds} * plan.best_epochs +
+         2 * std::int64_t{plan.neighbour_seeds} * plan.neighbour_epochs;
 }
 
 std::vector<RunSettings> refinement(const SweepPlan& plan, const std::vector<RunSettings>& combinations,

@@ -1,9 +1,12 @@
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include <hindsight/core/report.hpp>
 
 #include "tool/results.hpp"
 
@@ -75,6 +78,10 @@ inline constexpr PlanTexts plan_text_lists[] = {{"methods", &SweepPlan::methods}
 inline constexpr PlanNumbers plan_number_lists[] = {{"depths", &SweepPlan::depths, depth_bounds},
                                                     {"rates", &SweepPlan::rates, rate_bounds}};
 
+/// The same refusal, with file, line and key, and with what it is about.
+[[noreturn]] void refuse_again(const Error& problem, const PlanSource& source, std::string_view key,
+                               const std::string& about = {});
+
 /// Refuses, with file, line and key, every plan of which a run or the writing of its result would be refused
 /// later: a number out of its range, also where it only arises beside the best rate; a list that is empty or
 /// lists something twice; a text that means nothing; more runs than anybody waits for. Code "sweep-plan" but
@@ -89,6 +96,9 @@ std::vector<RunSettings> exploration(const SweepPlan& plan, const std::vector<Ru
 /// All runs that follow from what exploring found; throws Error if it is not complete.
 std::vector<RunSettings> refinement(const SweepPlan& plan, const std::vector<RunSettings>& combinations,
                                     const std::vector<RunResult>& explored);
+
+/// That refining one combination takes, whichever rate is the best.
+std::int64_t refinement_epochs(const SweepPlan& plan);
 
 /// As it is called in the results folder.
 std::string file_name(const RunSettings& settings);

@@ -4,27 +4,41 @@
 
 #include <fmt/format.h>
 
+#include "tool/memory.hpp"
+
 namespace hindsight::tool {
 namespace {
 
-/// One unit that a reward reads, and what it should be in each row.
+/// A node that a reward reads, and what its units should be.
 struct Target {
   NodeId node;
-  int unit = 0;
-  Eigen::ArrayXi outcomes;
+  Eigen::ArrayXXi outcomes;  ///< rows × units
 };
+
+double units_of(const Graph& graph, std::span<const NodeId> nodes) {
+  double units = 0;
+  for (const NodeId node : nodes) units += graph.shape(node).units;
+  return units;
+}
+
+void require_memory_for(const Graph& graph, int rows) {
+  double numbers = 0;
+  for (const NodeId node : graph.nodes())
+    if (graph.is_input(node)) numbers += graph.shape(node).units;
+  for (const RewardId reward : graph.rewards())
+    if (!graph.is_known(reward)) numbers += units_of(graph, graph.reads(reward));
+  require_memory(sizeof(float) * numbers * rows, fmt::format("a bandit with {} rows", rows), "--rows 1");
+}
 
 std::vector<Target> draw_targets(const Graph& graph, RewardId reward, int rows, std::mt19937_64& draw) {
   std::vector<Target> targets;
   for (const NodeId node : graph.reads(reward)) {
     if (!graph.is_stochastic(node)) continue;
-    for (int unit = 0; unit < graph.shape(node).units; ++unit) {
-      Target target{node, unit, Eigen::ArrayXi(rows)};
-      for (int& outcome : target.outcomes)
-        outcome =
-            static_cast<Outcome>(draw() % static_cast<std::uint64_t>(graph.shape(node).outcome_count()));
-      targets.push_back(std::move(target));
-    }
+    const Shape& shape = graph.shape(node);
+    Target& target = targets.emplace_back(Target{node, Eigen::ArrayXXi(rows, shape.units)});
+    for (auto unit : target.outcomes.colwise())
+      for (int& outcome : unit)
+        outcome = static_cast<Outcome>(draw() % static_cast<std::uint64_t>(shape.outcome_count()));
   }
   if (targets.empty())
     refuse({.code = "graph-has-no-bandit",
@@ -35,15 +49,19 @@ std::vector<Target> draw_targets(const Graph& graph, RewardId reward, int rows, 
 }
 
 double share_of_hits(const std::vector<Target>& targets, const JointOutcome& outcome) {
-  double hits = 0;
-  for (const Target& target : targets)
-    if (outcome(target.node, target.unit) == target.outcomes(outcome.input_row())) ++hits;
-  return hits / static_cast<double>(targets.size());
+  double hits = 0, units = 0;
+  for (const Target& target : targets) {
+    units += static_cast<double>(target.outcomes.cols());
+    for (int unit = 0; unit < target.outcomes.cols(); ++unit)
+      if (outcome(target.node, unit) == target.outcomes(outcome.input_row(), unit)) ++hits;
+  }
+  return hits / units;
 }
 
 }  // namespace
 
 Bandit::Bandit(const Graph& graph, int rows, std::uint64_t seed) {
+  require_memory_for(graph, rows);
   std::mt19937_64 draw(seed);
   for (const NodeId node : graph.nodes()) {
     if (!graph.is_input(node)) continue;

@@ -12,7 +12,8 @@ namespace hindsight::tool {
 /// seed.
 class Bandit {
  public:
-  /// Refuses a black-box reward that reads no stochastic node. Refers to nothing.
+  /// Refuses a black-box reward that reads no stochastic node, and what does not fit into memory. Refers to
+  /// nothing.
   Bandit(const Graph& graph, int rows, std::uint64_t seed);
   Bandit(const Bandit&) = delete;  // it holds views of itself
   Bandit& operator=(const Bandit&) = delete;

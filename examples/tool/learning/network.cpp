@@ -1,6 +1,8 @@
 #include "tool/network.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <optional>
 
 #include <fmt/format.h>
@@ -25,6 +27,11 @@ TwoValues parse_values(const std::string& text) {
   }
   if (values.size() != 2)
     refuse_option(fmt::format("'{}' is not two numbers", text), "--values -1,1   # or 0,1");
+  for (const double value : values)
+    if (!std::isfinite(static_cast<float>(value)))
+      refuse_option(fmt::format("'{}': {:g} is infinite as a float, which holds up to {:.2g}", text, value,
+                                std::numeric_limits<float>::max()),
+                    "--values -1,1   # or 0,1");
   return {values[0], values[1]};
 }
 

@@ -228,7 +228,10 @@ std::string to_tables(const Comparison& comparison, std::span<const std::string>
 
 std::string to_json(const Comparison& comparison, std::span<const std::string> names,
                     const std::string& scene) {
-  OrderedJson json{{"scene", scene}, {"states", comparison.states}, {"nodes", OrderedJson::array()}};
+  OrderedJson json{{"scene", scene},
+                   {"states", comparison.states},
+                   {"gradients", comparison.gradients},
+                   {"nodes", OrderedJson::array()}};
   for (const Comparison::Node& node : comparison.nodes)
     json["nodes"].push_back({{"name", node.name},
                              {"level", node.level},

@@ -1,9 +1,14 @@
 #include "tool/file_names.hpp"
 
+#include <algorithm>
 #include <climits>
+#include <map>
+#include <optional>
 #include <system_error>
+#include <utility>
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #include <hindsight/core/report.hpp>
 
@@ -12,13 +17,40 @@ namespace {
 
 namespace fs = std::filesystem;
 
-bool are_one_file(const fs::path& one, const fs::path& other) {
-  std::error_code unknown;
-  if (fs::equivalent(one, other, unknown)) return true;
-  // Neither has to be there yet.
-  const fs::path first = fs::weakly_canonical(fs::absolute(one, unknown), unknown);
-  return !unknown && first == fs::weakly_canonical(fs::absolute(other, unknown), unknown) && !unknown;
-}
+/// Files by whatever names they have.
+class Files {
+ public:
+  /// The name under which it was added; none: it was not.
+  const fs::path* find(const fs::path& name) const {
+    if (const auto number = number_of(name))
+      if (const auto known = by_number_.find(*number); known != by_number_.end()) return &known->second;
+    if (const auto place = place_of(name))
+      if (const auto known = by_place_.find(*place); known != by_place_.end()) return &known->second;
+    return nullptr;
+  }
+  void add(const fs::path& name) {
+    if (const auto number = number_of(name)) by_number_.emplace(*number, name);
+    if (const auto place = place_of(name)) by_place_.emplace(*place, name);
+  }
+
+ private:
+  using Number = std::pair<dev_t, ino_t>;
+
+  static std::optional<Number> number_of(const fs::path& name) {
+    struct stat about {};
+    if (::stat(name.c_str(), &about) != 0) return std::nullopt;
+    return Number(about.st_dev, about.st_ino);
+  }
+  /// It does not have to be there yet.
+  static std::optional<fs::path> place_of(const fs::path& name) {
+    std::error_code unknown;
+    fs::path place = fs::weakly_canonical(fs::absolute(name, unknown), unknown);
+    return unknown ? std::nullopt : std::optional(std::move(place));
+  }
+
+  std::map<Number, fs::path> by_number_;
+  std::map<fs::path, fs::path> by_place_;
+};
 
 [[noreturn]] void refuse_file(const fs::path& file, const std::string& why) {
   refuse({.code = "file-is-read",
@@ -43,14 +75,15 @@ std::string problem_of_name(std::string_view path) {
 }
 
 void keep_files_apart(const std::vector<fs::path>& read, const std::vector<fs::path>& written) {
-  for (std::size_t i = 0; i < written.size(); ++i) {
-    if (written[i].empty()) continue;
-    for (const fs::path& source : read)
-      if (!source.empty() && are_one_file(written[i], source))
-        refuse_file(written[i], fmt::format("it is '{}', which the command reads", source.string()));
-    for (std::size_t k = 0; k < i; ++k)
-      if (!written[k].empty() && are_one_file(written[i], written[k]))
-        refuse_file(written[i], "the command writes something else there, too");
+  Files sources, results;
+  for (const fs::path& file : read)
+    if (!file.empty()) sources.add(file);
+  for (const fs::path& file : written) {
+    if (file.empty()) continue;
+    if (const fs::path* const source = sources.find(file))
+      refuse_file(file, fmt::format("it is '{}', which the command reads", source->string()));
+    if (results.find(file)) refuse_file(file, "the command writes something else there, too");
+    results.add(file);
   }
 }
 

@@ -19,8 +19,6 @@
 namespace hindsight::tool {
 namespace {
 
-constexpr const char* lock_name = ".hindsight.lock";
-
 [[noreturn]] void refuse_locking(const std::filesystem::path& folder, int error) {
   refuse({.code = "file-not-written",
           .message = fmt::format("the folder '{}' cannot be locked: {}", folder.string(),
@@ -60,7 +58,9 @@ bool is_file_of_that_name(int descriptor, const std::filesystem::path& file) {
 
 }  // namespace
 
-FolderLock::FolderLock(const std::filesystem::path& folder) : file_(folder / lock_name) {
+std::filesystem::path lock_file(const std::filesystem::path& folder) { return folder / ".hindsight.lock"; }
+
+FolderLock::FolderLock(const std::filesystem::path& folder) : file_(lock_file(folder)) {
   constexpr int always = O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
   for (;;) {
     descriptor_ = ::open(file_.c_str(), O_RDWR | O_CREAT | always, 0666);

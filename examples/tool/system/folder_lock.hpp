@@ -4,6 +4,9 @@
 
 namespace hindsight::tool {
 
+/// What a lock on the folder writes into.
+std::filesystem::path lock_file(const std::filesystem::path& folder);
+
 /// Keeps a folder to one process for as long as the object lives. However that process ends, the lock ends
 /// with it: a file of its name that is left in the folder locks nothing. Programs that the process starts do
 /// not inherit it.

@@ -280,7 +280,7 @@ TEST_CASE("a rerun beyond its limit is refused with its cost") {
       text.find(
           "error[inadmissible-estimator]: node 'a': hnca for reward 'r': evaluating 'f' anew for each of its "
           "outcomes takes 1.92e+04 multiplications per sample, more than the limit of 1e+03 (cost)\n"
-          "  help: graph.estimate_with(a, Reinforce{});   // unbiased everywhere, more variance\n"
+          "  help: graph.estimate_with(a, Reinforce{});   // unbiased everywhere, usually more variance\n"
           "  help: or compile(graph, {.rerun_limit = 3.85e+04});") != std::string::npos);
   CHECK_NOTHROW(compile(graph, {.rerun_limit = 3.85e+04}));
 }

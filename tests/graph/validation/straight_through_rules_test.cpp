@@ -18,7 +18,7 @@ namespace {
 constexpr const char* biased_a =
     R"(warning[biased-estimator]: node 'a': straight-through for reward 'r': it takes the expected reward for linear in what the children read (biased)
   help: graph.estimate_with(a, Hnca{.assumption = Assumption::relaxed});   // unbiased on any DAG, needs no slopes
-  help: graph.estimate_with(a, Reinforce{});   // unbiased everywhere, more variance
+  help: graph.estimate_with(a, Reinforce{});   // unbiased everywhere, usually more variance
 )";
 
 /// Asks for slopes without asking what they are worth.
@@ -81,7 +81,7 @@ TEST_CASE("a node without children has no slopes") {
       diagnostics(pair.graph) ==
       R"(error[inadmissible-estimator]: node 'b': straight-through for reward 'r': it has no children, and a black-box reward passes no slope back (undefined)
     b → r
-  help: graph.estimate_with(b, Reinforce{});   // unbiased everywhere, more variance
+  help: graph.estimate_with(b, Reinforce{});   // unbiased everywhere, usually more variance
 )");
   pair.graph.estimate_with(pair.b, Reinforce{});
   CHECK(diagnostics(pair.graph).empty());
@@ -98,7 +98,7 @@ TEST_CASE("a black-box reward that reads the node gives no slope") {
       text.find(
           R"(error[inadmissible-estimator]: node 'a': straight-through for reward 's': the reward reads it, and a black box passes no slope back (undefined)
     a → s
-  help: graph.estimate_with(a, Reinforce{});   // unbiased everywhere, more variance
+  help: graph.estimate_with(a, Reinforce{});   // unbiased everywhere, usually more variance
 )") == 0);
   pair.graph.estimate_with(pair.a, Reinforce{});
   CHECK(diagnostics(pair.graph).empty());
@@ -147,7 +147,7 @@ TEST_CASE("a child without backpropagate is named") {
       R"(error[inadmissible-estimator]: node 'a': straight-through for reward 'r': one of its children has no backpropagate, so its slope is not known (undefined)
     a → t
   help: graph.estimate_with(a, Hnca{.assumption = Assumption::relaxed});   // unbiased on any DAG, needs no slopes
-  help: graph.estimate_with(a, Reinforce{});   // unbiased everywhere, more variance
+  help: graph.estimate_with(a, Reinforce{});   // unbiased everywhere, usually more variance
 )");
   graph.estimate_with(a, r, Careless{});
   CHECK(
@@ -225,7 +225,7 @@ TEST_CASE("a known reward that reads the node has values, but no slope") {
       R"(error[inadmissible-estimator]: node 'a': straight-through for reward 'r': the reward reads it, and only its values are known, not its slope (undefined)
     a → r
   help: graph.estimate_with(a, Hnca{.assumption = Assumption::relaxed});   // unbiased on any DAG, needs no slopes
-  help: graph.estimate_with(a, Reinforce{});   // unbiased everywhere, more variance
+  help: graph.estimate_with(a, Reinforce{});   // unbiased everywhere, usually more variance
 )");
   graph.estimate_with(a, Hnca{.assumption = Assumption::relaxed});
   CHECK(diagnostics(graph).empty());
@@ -244,12 +244,12 @@ TEST_CASE("what is offered instead of slopes serves all rewards of the node") {
       diagnostics(pair.graph) ==
       R"(error[inadmissible-estimator]: node 'a': straight-through for reward 'known': the reward reads it, and only its values are known, not its slope (undefined)
     a → known
-  help: graph.estimate_with(a, Reinforce{});   // unbiased everywhere, more variance
+  help: graph.estimate_with(a, Reinforce{});   // unbiased everywhere, usually more variance
 error[inadmissible-estimator]: node 'a': straight-through for reward 's': the reward reads it, and a black box passes no slope back (undefined)
     a → s
-  help: graph.estimate_with(a, Reinforce{});   // unbiased everywhere, more variance
+  help: graph.estimate_with(a, Reinforce{});   // unbiased everywhere, usually more variance
 warning[biased-estimator]: node 'a': straight-through for reward 'r': it takes the expected reward for linear in what the children read (biased)
-  help: graph.estimate_with(a, Reinforce{});   // unbiased everywhere, more variance
+  help: graph.estimate_with(a, Reinforce{});   // unbiased everywhere, usually more variance
 )");
   // A choice of its own concerns no other reward.
   pair.graph.estimate_with(a, Reinforce{});

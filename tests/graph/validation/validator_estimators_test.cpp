@@ -270,7 +270,7 @@ TEST_CASE("a node credited by nothing admissible is not said to do without the a
       diagnostics(skip.graph) ==
       R"(error[reward-reads-node]: node 'a': hnca for reward 'r': the reward reads it, so its children tell only a part of its effect (biased)
     a → r
-  help: graph.estimate_with(a, Reinforce{});   // unbiased everywhere, more variance
+  help: graph.estimate_with(a, Reinforce{});   // unbiased everywhere, usually more variance
 )");
   skip.graph.estimate_with(skip.a, r, undefined);
   CHECK(
@@ -298,7 +298,7 @@ TEST_CASE("a node with one credit that is not admissible is not said to do witho
       diagnostics(skip.graph) ==
       R"(error[reward-reads-node]: node 'a': hnca(assumption=relaxed) for reward 'effort': the reward reads it, so its children tell only a part of its effect (biased)
     a → effort
-  help: graph.estimate_with(a, effort, Reinforce{});   // unbiased everywhere, more variance
+  help: graph.estimate_with(a, effort, Reinforce{});   // unbiased everywhere, usually more variance
 )");
   skip.graph.estimate_with(skip.a, effort, Reinforce{});
   CHECK(
@@ -339,7 +339,7 @@ TEST_CASE("pasting the offered line helps where the choice was made for one rewa
       diagnostics(pair.graph) ==
       R"(error[reward-reads-node]: node 'b': hnca for reward 'r': the reward reads it and no child tells its effect (biased)
     b → r
-  help: graph.estimate_with(b, r, Reinforce{});   // unbiased everywhere, more variance
+  help: graph.estimate_with(b, r, Reinforce{});   // unbiased everywhere, usually more variance
 )");
   pair.graph.estimate_with(pair.b, Reinforce{});
   CHECK_FALSE(validate(pair.graph).admissible());  // the choice for one reward goes before it
@@ -375,7 +375,7 @@ TEST_CASE("pasting the offered line helps where HNCA was chosen for one reward a
     a ────→ c
     a → b → c
   help: graph.estimate_with(a, r, Hnca{.assumption = Assumption::relaxed});   // unbiased on any DAG; for one reward, never more variance than REINFORCE
-  help: graph.estimate_with(a, r, Reinforce{});   // unbiased everywhere, more variance
+  help: graph.estimate_with(a, r, Reinforce{});   // unbiased everywhere, usually more variance
   help: or drop the edge a → c
 )");
   skip.graph.estimate_with(skip.a, r, Hnca{.assumption = Assumption::relaxed});

@@ -61,7 +61,7 @@ error[assumption-1]: node 'a': Assumption 1 is violated: 'a' and its descendant 
     a ────→ c
     a → b → c
   help: graph.estimate_with(a, Hnca{.assumption = Assumption::relaxed});   // unbiased on any DAG; for one reward, never more variance than REINFORCE
-  help: graph.estimate_with(a, Reinforce{});   // unbiased everywhere, more variance
+  help: graph.estimate_with(a, Reinforce{});   // unbiased everywhere, usually more variance
   help: or drop the edge a → c)");
   CHECK_FALSE(report.admissible());
   CHECK_FALSE(report.assumption_1_holds());
@@ -124,7 +124,7 @@ TEST_CASE("a witness is drawn as long as its longer route") {
     start ────────→ end
     start → b → c → end
   help: graph.estimate_with(start, Hnca{.assumption = Assumption::relaxed});   // unbiased on any DAG; for one reward, never more variance than REINFORCE
-  help: graph.estimate_with(start, Reinforce{});   // unbiased everywhere, more variance
+  help: graph.estimate_with(start, Reinforce{});   // unbiased everywhere, usually more variance
   help: or drop the edge start → end)");
   CHECK(report.diagnostics[0].witness == std::vector<Route>{{"start", "end"}, {"start", "b", "c", "end"}});
   check_witnesses(graph, report);
@@ -150,10 +150,10 @@ TEST_CASE("HNCA is refused as biased where the reward reads the node") {
 
 error[reward-reads-node]: node 'a': hnca for reward 'r': the reward reads it, so its children tell only a part of its effect (biased)
     a → r
-  help: graph.estimate_with(a, Reinforce{});   // unbiased everywhere, more variance
+  help: graph.estimate_with(a, Reinforce{});   // unbiased everywhere, usually more variance
 error[reward-reads-node]: node 'b': hnca(assumption=relaxed) for reward 'r': the reward reads it and no child tells its effect (biased)
     b → r
-  help: graph.estimate_with(b, Reinforce{});   // unbiased everywhere, more variance)");
+  help: graph.estimate_with(b, Reinforce{});   // unbiased everywhere, usually more variance)");
   check_witnesses(graph, report);
 }
 
@@ -250,7 +250,7 @@ error[assumption-1]: node 'a': Assumption 1 is violated: 'a[0]' and its descenda
     a[0] ───────→ c[0]
     a[0] → b[0] → c[0]
   help: graph.estimate_with(a, Hnca{.assumption = Assumption::relaxed});   // unbiased on any DAG; for one reward, never more variance than REINFORCE
-  help: graph.estimate_with(a, Reinforce{});   // unbiased everywhere, more variance
+  help: graph.estimate_with(a, Reinforce{});   // unbiased everywhere, usually more variance
   help: or drop the edge a[0] → c[0]
 warning[no-path-to-reward]: node 'b': no route leads from 1 of its 2 units to a reward, the first being 'b[1]'; their gradient is zero and they will not learn
   help: let a reward, or a unit that leads to one, read 'b[1]', or leave it out)");
@@ -324,7 +324,7 @@ TEST_CASE("several rewards credit a node each in its own way") {
 
 error[reward-reads-node]: node 'a': hnca for reward 'effort': the reward reads it, so its children tell only a part of its effect (biased)
     a → effort
-  help: graph.estimate_with(a, effort, Reinforce{});   // unbiased everywhere, more variance)");
+  help: graph.estimate_with(a, effort, Reinforce{});   // unbiased everywhere, usually more variance)");
 }
 
 TEST_CASE("a violation is reported once, however many rewards meet it") {

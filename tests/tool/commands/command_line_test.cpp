@@ -197,6 +197,18 @@ TEST_CASE("what a command reads it does not write over, whatever the name") {
   refused("microscope f.png --data bandit --gradients 4 --figure f", "f.png", "f.png");
   refused("train --graph run/metrics.jsonl --epochs 1 --out run", "run/metrics.jsonl", "run/metrics.jsonl");
   refused("plot results.jsonl --out figure", "figure.png", "results.jsonl");
+  std::ofstream(folder / "run/.hindsight.lock") << net_with_baseline;
+  refused("train --graph run/.hindsight.lock --epochs 1 --out run", "run/.hindsight.lock",
+          "run/.hindsight.lock");
+  fs::create_directory(folder / "data");
+  const std::string images = "data/train-images-idx3-ubyte", labels = "data/t10k-labels.idx1-ubyte.gz";
+  for (const std::string& file : {images, labels}) std::ofstream(folder / file) << net_with_baseline;
+  fs::create_symlink(images, folder / "shot.svg");
+  fs::create_hard_link(folder / labels, folder / "run/learning_curve.png");
+  refused("microscope v.dot --data data --advise " + images, images, images);
+  refused("microscope --topology skip --data data --advise ./" + labels, "./" + labels, labels);
+  refused("microscope v.dot --data data --figure shot", "shot.svg", images);
+  refused("train --data data --epochs 1 --out run", "run/learning_curve.png", labels);
   // Where Graphviz is missing, its input is written instead.
   CHECK(run_in_shell(folder, "PATH=/nowhere $hindsight draw v.svg.dot -o v.svg >log 2>&1").code == 2);
   CHECK(says(content(folder / "log"), "error[file-is-read]: 'v.svg.dot' would be overwritten"));

@@ -131,6 +131,49 @@ TEST_CASE("a bad file does not hide what is said of the others, and decides the 
   CHECK(run(folder, {"validate"}).code == 2);
 }
 
+// a ─→ b ─→ c, a billion units each but the last, and one pair a[0] → c: unit by unit this is 100 GB.
+TEST_CASE("a report that cannot be made is refused, and claims nothing") {
+  const ScratchFolder folder;
+  const std::string net =
+      write(folder, "net.dot",
+            "digraph { a [kind=bernoulli units=1000000000]; b [kind=bernoulli units=1000000000]; c "
+            "[kind=bernoulli]; r [kind=reward]; a -> b -> c -> r; a -> c [pattern=\"0>0\"]; }");
+  for (const char* all : {"--strict", "--all"}) {
+    const Ended text = run(folder, {"validate", all, net});
+    CHECK(text.code == 2);
+    CHECK(text.said.starts_with("error[too-large]: "));
+    const Ended json = run(folder, {"validate", "--json", all, net});
+    CHECK(json.code == 2);
+    const Json object = Json::parse(json.said);
+    CHECK(object["holds"] == nullptr);
+    CHECK(object["error"]["code"] == "too-large");
+  }
+  CHECK(run(folder, {"reduce", net, "-o", folder / "reduced.dot"}).code == 2);
+  CHECK(run(folder, {"draw", net, "-o", folder / "net.dot.svg"}).code == 2);
+  const std::string empty = write(folder, "empty.dot", "digraph { x [kind=input] }");
+  const Json nothing = Json::parse(run(folder, {"validate", "--json", empty}).said);
+  CHECK(nothing["holds"] == nullptr);
+  CHECK(nothing["violations"].empty());
+  CHECK(nothing["errors"].size() == 1);
+}
+
+// Sanitizers take more address space than that for themselves.
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+TEST_CASE("a command that runs out of memory says so") {
+  const ScratchFolder folder;
+  for (const int kilobytes : {16'000, 20'000, 25'000, 30'000, 40'000}) {
+    CAPTURE(kilobytes);
+    const Ended ended =
+        run_in_shell(folder, "ulimit -v " + std::to_string(kilobytes) +
+                                 "; $hindsight validate --topology random:units=3000,seed=1 >out 2>log");
+    CAPTURE(ended.said);
+    if (ended.code == 127) continue;  // not even the program fits
+    CHECK((ended.code == 1 || (ended.code == 2 && ended.said.starts_with("error[too-large]: "))));
+    CHECK(ended.said.find("bad_alloc") == std::string::npos);
+  }
+}
+#endif
+
 TEST_CASE("reduce removes what violates, says so, and its result validates") {
   const ScratchFolder folder;
   const std::string net = write(folder, "net.dot", skip_edge), reduced = folder / "reduced.dot";

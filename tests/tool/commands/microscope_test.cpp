@@ -1,5 +1,6 @@
 #include "tool/microscope_report.hpp"
 
+#include <chrono>
 #include <fstream>
 
 #include <doctest/doctest.h>
@@ -233,4 +234,41 @@ TEST_CASE("what the microscope of the tool is not told, or told wrongly, it refu
   CHECK(said({"--run", folder / "nowhere"}).find("nowhere") != std::string::npos);
   CHECK(said({folder / "net.dot", "--gradients", "10", "--advise", "/proc/advised.dot"}).find("/proc") !=
         std::string::npos);
+}
+
+TEST_CASE("a line of four thousand nodes is compared in seconds: fewer gradients, and not by everyone") {
+  const ScratchFolder folder;
+  std::string text = "x n0\n";
+  for (int i = 1; i < 4000; ++i) text += "n" + std::to_string(i - 1) + " n" + std::to_string(i) + "\n";
+  std::ofstream(folder / "line.edges") << text;
+  const auto start = std::chrono::steady_clock::now();
+  const Ended ended = microscope(
+      folder, {folder / "line.edges", "--most-operations", "2e9", "--estimators", "hnca; hindsight-credit"});
+  CAPTURE(ended.said);
+  CHECK(std::chrono::steady_clock::now() - start < std::chrono::minutes(1));
+  CHECK(ended.code == 0);
+  CHECK(ended.said.find(" gradients of each estimator: more would take more than --most-operations\n") !=
+        std::string::npos);
+  CHECK(ended.said.find("| hindsight-credit | – | – | – | summing units out takes ") != std::string::npos);
+}
+
+TEST_CASE("layers of ten million units are not looked at before it is known what that takes") {
+  const ScratchFolder folder;
+  const auto refused = [&](const std::string& layers, const std::vector<std::string>& options) {
+    std::ofstream(folder / "net.dot")
+        << "digraph { x [kind=input]; y [kind=bernoulli]; r [kind=reward]; " + layers + " }";
+    std::vector<std::string> arguments{folder / "net.dot", "--estimators", "reinforce"};
+    arguments.insert(arguments.end(), options.begin(), options.end());
+    const auto start = std::chrono::steady_clock::now();
+    const Ended ended = microscope(folder, arguments);
+    CAPTURE(ended.said);
+    CHECK(std::chrono::steady_clock::now() - start < std::chrono::minutes(1));
+    CHECK(ended.code == 2);
+    return ended.said.substr(0, ended.said.find(']') + 1);
+  };
+  CHECK(refused("a [kind=bernoulli units=10000000]; x -> a -> y -> r", {"--batch", "65536"}) ==
+        "error[too-large]");
+  CHECK(refused("a [kind=bernoulli units=1000000]; x -> a -> y -> r", {}) == "error[microscope-operations]");
+  CHECK(refused("z [kind=input units=10000000]; x -> y -> r; z -> y", {"--rows", "1000000"}) ==
+        "error[too-large]");
 }

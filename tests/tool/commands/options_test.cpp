@@ -54,6 +54,9 @@ TEST_CASE("an option that is given nothing is refused, not passed over") {
     CAPTURE(ended.said);
     CHECK(ended.code == 2);
   }
+  CHECK(run(folder, {"train", "--values", "1e39,0", "--out", folder / "run"}).said ==
+        "error[option]: '1e39,0': 1e+39 is infinite as a float, which holds up to 3.4e+38\n"
+        "  help: --values -1,1   # or 0,1\n");
   CHECK(run(folder, {"train", "--baseline", "", "--out", folder / "run"}).said ==
         "error[option]: --baseline is given, but empty\n  help: leave it out, or see: hindsight train "
         "--help\n");

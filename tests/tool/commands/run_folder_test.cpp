@@ -145,7 +145,9 @@ TEST_CASE("a plan that is wrong ends the program with exit code 2, file, line an
         ":2: error[sweep-plan]: 'seeds' must be a whole number from 1 to 10000, found 1000000000\n");
   fails("", ": error[sweep-plan]: the plan is empty\n");
   fails("epochs = 1\ntopologies = ['skip', 'skipp']\n",
-        ":2: error[topology-name]: hnca on skipp: there is no topology 'skipp'\n");
+        ":2: error[topology-name]: 'topologies': hnca on skipp: there is no topology 'skipp'\n");
+  fails("epochs = 1\n\nmethods = ['hnka']\n", ":3: error[option]: 'methods': there is no method 'hnka'");
+  fails("units = 1000000\ndepths = [1000]\n", ":2: error[too-large]: 'depths': hnca on 1000 hidden layers: ");
   fails("rates = [99, 100]\nneighbour-seeds = 1\n", ":1: error[sweep-plan]: 'rates' must be from -99 to 99");
   const Ended endless = second(folder, {"sweep", "/dev/zero", "--out", folder / "results"});
   CHECK(endless.code == 2);

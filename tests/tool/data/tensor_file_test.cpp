@@ -14,6 +14,7 @@
 using namespace hindsight;
 using namespace hindsight::tool;
 using hindsight::testing::refusal_message;
+using hindsight::testing::share;
 
 namespace {
 

@@ -108,8 +108,8 @@ TEST_CASE("texts of a plan are refused where they mean nothing") {
   CHECK(folder.refusal_of("optimizer = 'lion'") ==
         place + "'optimizer' must be one of \"sgd\", \"adam\", found \"lion\"");
   CHECK(folder.refusal_of("methods = ['hnca', 'hnka']") ==
-        "my.toml:1: error[option]: there is no method 'hnka'; did you mean 'hnca'?");
-  CHECK(folder.refusal_of("methods = ''") == "my.toml:1: error[option]: there is no method ''");
+        "my.toml:1: error[option]: 'methods': there is no method 'hnka'; did you mean 'hnca'?");
+  CHECK(folder.refusal_of("methods = ''") == "my.toml:1: error[option]: 'methods': there is no method ''");
 }
 
 TEST_CASE("a plan says everything once, and something") {

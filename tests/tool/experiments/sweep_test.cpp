@@ -190,7 +190,7 @@ TEST_CASE("a sweep of which no network admits any method is refused") {
   plan.methods = {"hnca(steps=2)"};
   plan.topologies = {"layered:units=40"};
   CHECK(refusal([&] { run_sweep(plan, {.results = folder.path()}); }) ==
-        "the sweep: error[sweep-plan]: nothing is left to run: no network admits its methods\n"
+        "the sweep: error[sweep-plan]: 'methods': nothing is left to run, for no network admits one of them\n"
         "  help: methods = [\"hnca\", \"reinforce\"]   # on any network with hidden units");
   CHECK(files_in(folder.path()) == 0);
 }
@@ -202,14 +202,15 @@ TEST_CASE("a network that cannot be made is refused before any other runs, with 
   plan.source = {.file = "my.toml", .lines = {{"topologies", 4}}};
   CHECK(refusal([&] {
           run_sweep(plan, {.results = folder.path()});
-        }).find("my.toml:4: error[topology-value]: hnca on skip:units=x: option 'units' of") == 0);
+        }).find("my.toml:4: error[topology-value]: 'topologies': hnca on skip:units=x: option 'units' of") ==
+        0);
   plan.topologies = {};
   plan.units = 1'000'000;
   plan.depths = {1000};
   plan.source.lines = {{"depths", 2}};
   CHECK(refusal([&] {
           run_sweep(plan, {.results = folder.path()});
-        }).find("my.toml:2: error[too-large]: hnca on 1000 hidden layers: ") == 0);
+        }).find("my.toml:2: error[too-large]: 'depths': hnca on 1000 hidden layers: ") == 0);
   plan.data = folder.path() / "nothing";
   plan.source.lines = {{"data", 1}};
   CHECK(refusal([&] {
