@@ -80,8 +80,8 @@ std::vector<File> files() {
       {"huge.dot", open + "a [kind=bernoulli units=99999999999999999999]; x -> a -> r }"},
       {"classes.dot", open + "a [kind=categorical classes=2147483647]; x -> a -> r }"},
       {"line.edges", listed(50'000, [](int i) { return number(i) + " " + number(i + 1) + "\n"; })},
-      {"wide.dot", "digraph { {" + listed(1500, [](int i) { return "a" + number(i) + " "; }) + "} -> {" +
-                       listed(1500, [](int i) { return "b" + number(i) + " "; }) + "} }"},
+      {"wide.dot", "digraph { {" + listed(700, [](int i) { return "a" + number(i) + " "; }) + "} -> {" +
+                       listed(700, [](int i) { return "b" + number(i) + " "; }) + "} }"},
       {"wider.dot", "digraph { {" + listed(7000, [](int i) { return "a" + number(i) + " "; }) + "} -> {" +
                         listed(7000, [](int i) { return "b" + number(i) + " "; }) + "} }"},
       {"functions.dot", open + listed(3000, [](int i) { return "t" + number(i) + " [kind=tanh]; "; }) +

@@ -6,6 +6,7 @@
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
 
+#include "support/share.hpp"
 #include "support/tool_process.hpp"
 #include "tool/bandit.hpp"
 
@@ -266,8 +267,8 @@ TEST_CASE("layers of ten million units are not looked at before it is known what
     CHECK(ended.code == 2);
     return ended.said.substr(0, ended.said.find(']') + 1);
   };
-  CHECK(refused("a [kind=bernoulli units=10000000]; x -> a -> y -> r", {"--batch", "65536"}) ==
-        "error[too-large]");
+  CHECK(refused("a [kind=bernoulli units=" + std::to_string(share(10'000'000)) + "]; x -> a -> y -> r",
+                {"--batch", "65536"}) == "error[too-large]");
   CHECK(refused("a [kind=bernoulli units=1000000]; x -> a -> y -> r", {}) == "error[microscope-operations]");
   CHECK(refused("z [kind=input units=10000000]; x -> y -> r; z -> y", {"--rows", "1000000"}) ==
         "error[too-large]");

@@ -88,6 +88,14 @@ std::string parsing_refusal(const std::string& line) {
 
 }  // namespace
 
+TEST_CASE("a line has nothing in it that a terminal would obey, and is read as what was written") {
+  RunResult result = example();
+  result.settings.data = "images\xE2\x80\xAE\x7F";
+  const std::string line = to_json_line(result);
+  CHECK(line.find("images\\u202e\\u007f") != std::string::npos);
+  CHECK(parse_result(line, "here") == result);
+}
+
 TEST_CASE("a result is written as one line of JSON and read back unchanged") {
   CHECK(to_json_line(example()) == checked_line);
   CHECK(parse_result(checked_line, "here") == example());
