@@ -172,8 +172,7 @@ Eliminated plan_eliminations(const Graph& graph, const Contraction& contraction,
       units.push_back(planner.plan({node, unit}, reward, steps, limit));
       bytes += bytes_of_a_factor * static_cast<double>(units.back().factors.size());
     }
-    require_memory(bytes, "the sums of hindsight over several steps",
-                   HelpLines(graph).fewer_steps(node));
+    require_memory(bytes, "the sums of hindsight over several steps", HelpLines(graph).fewer_steps(node));
     if (std::any_of(units.begin(), units.end(), [](const auto& plan) { return !plan.is_one_step; }))
       eliminated.emplace(std::pair(node, reward), std::move(units));
   }

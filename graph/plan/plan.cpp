@@ -18,8 +18,7 @@ void refuse_oversize(const Graph& graph, std::size_t bytes_per_parameter) {
     parameters += static_cast<double>(graph.shape(node).parameter_count);
   const double bytes = parameters * static_cast<double>(bytes_per_parameter) +
                        static_cast<double>(graph.unit_count()) * sizeof(std::size_t);
-  require_memory(bytes, fmt::format("{:.4g} parameters", parameters),
-                 HelpLines(graph).fewer_weights());
+  require_memory(bytes, fmt::format("{:.4g} parameters", parameters), HelpLines(graph).fewer_weights());
 }
 
 std::vector<RewardPlan> plan_rewards(const Graph& graph) {

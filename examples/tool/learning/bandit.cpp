@@ -34,7 +34,7 @@ std::vector<Target> draw_targets(const Graph& graph, RewardId reward, int rows, 
   std::vector<Target> targets;
   for (const NodeId node : graph.reads(reward)) {
     if (!graph.is_stochastic(node)) continue;
-    const Shape& shape = graph.shape(node);
+    const NodeShape& shape = graph.shape(node);
     Target& target = targets.emplace_back(Target{node, Eigen::ArrayXXi(rows, shape.units)});
     for (auto unit : target.outcomes.colwise())
       for (int& outcome : unit)

@@ -124,10 +124,11 @@ TEST_CASE("deterministic nodes that join too many are refused in seconds") {
   const auto start = std::chrono::steady_clock::now();
   const Report report = validate(graph);
   CHECK(seconds_since(start) < 20);
-  CHECK(to_string(report).find(
-            "error[too-large]: node 't': following deterministic nodes from each node to the next takes more than "
-            "1e+08 steps; this one alone reads 30000 nodes and is read by 30000\n"
-            "  help: gather nodes that read the same in one node of several units") != std::string::npos);
+  CHECK(to_string(report).find("error[too-large]: node 't': following deterministic nodes from each node to "
+                               "the next takes more than "
+                               "1e+08 steps; this one alone reads 30000 nodes and is read by 30000\n"
+                               "  help: gather nodes that read the same in one node of several units") !=
+        std::string::npos);
 }
 
 //  a ─→ t0 ─→ t1 ─→ …      every ti is read by a neuron
