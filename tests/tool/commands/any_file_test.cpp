@@ -66,6 +66,13 @@ std::vector<File> files() {
       {"cycle.edges",
        listed(20'000, [](int i) { return number(i) + " " + number((i + 1) % 20'000) + "\n"; })},
       {"loop.dot", "digraph { a -> a }"},
+      {"joined.dot", "digraph { t [kind=tanh]; " +
+                         listed(20'000,
+                                [](int i) {
+                                  return "a" + number(i) + " [kind=bernoulli]; b" + number(i) +
+                                         " [kind=bernoulli]; a" + number(i) + " -> t -> b" + number(i) + "; ";
+                                }) +
+                         "r [kind=reward]; b0 -> r }"},
       {"dense.dot",
        open + "a [kind=bernoulli units=1000000]; x -> a -> r; a -> b [density=1e300]; b [kind=bernoulli "
               "units=1000000]; b -> r }"},
