@@ -48,11 +48,11 @@ class ChunkBlock final : public Block<S> {
   int rows() const override { return 1; }
 
   void accumulate(const Frame<S>& frame, int, int) const override {
-    const std::span<S> gradient = runner_.gradient(frame);
-    if (const MatrixView<const S> credit = credit_of(frame); has_nonzero(credit))
-      runner_.guarded("its accumulate", [&] {
-        node_->accumulate(runner_.theta(frame), reader_.read(frame), credit, gradient);
-      });
+    runner_.add_chunk(frame, second_scratch(frame), [&](std::span<S> sum) {
+      if (const MatrixView<const S> credit = credit_of(frame); has_nonzero(credit))
+        runner_.guarded("its accumulate",
+                        [&] { node_->accumulate(runner_.theta(frame), reader_.read(frame), credit, sum); });
+    });
   }
 
   void backpropagate(const Frame<S>& frame) const override {
@@ -65,11 +65,11 @@ class ChunkBlock final : public Block<S> {
     slopes.add_to_parents();
   }
 
-  /// A reading, and a table or slopes.
+  /// A reading, and a table, slopes or a gradient.
   ScratchSize scratch(int lanes) const override {
     const auto row = static_cast<std::size_t>(lanes);
-    return {(runner_.features + std::max(runner_.table_rows(), runner_.features)) * row,
-            runner_.parent_units * row};
+    const std::size_t rows = std::max(runner_.table_rows(), runner_.features) * row;
+    return {runner_.features * row + std::max(rows, runner_.parameters), runner_.parent_units * row};
   }
 
  private:
@@ -181,14 +181,15 @@ class ChunkFunctionBlock final : public Block<S> {
   int rows() const override { return 1; }
 
   void accumulate(const Frame<S>& frame, int, int) const override {
-    const std::span<S> gradient = runner_.gradient(frame);
     const MatrixView<S> unused = transposed(second_scratch(frame), static_cast<std::size_t>(frame.lanes),
                                             frame.samples, runner_.features);
-    if (const MatrixView<const S> slopes = slopes_of(frame); has_nonzero(slopes))
-      pass_back(frame, slopes, gradient, unused);
+    runner_.add_chunk(frame, second_scratch(frame) + scalars(frame), [&](std::span<S> sum) {
+      if (const MatrixView<const S> slopes = slopes_of(frame); has_nonzero(slopes))
+        pass_back(frame, slopes, sum, unused);
+    });
   }
 
-  /// A reading, slopes of all that is read, and a gradient that nobody wants.
+  /// A reading, slopes of all that is read, and a gradient.
   ScratchSize scratch(int lanes) const override {
     const auto row = static_cast<std::size_t>(lanes);
     return {2 * runner_.features * row + runner_.parameters, runner_.parent_units * row};

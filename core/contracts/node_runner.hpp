@@ -37,11 +37,16 @@ class NodeRunner {
   std::span<const S> theta(const Frame<S>& frame) const {
     return std::span(frame.parameters + at.first_parameter, parameters);
   }
-  /// Where the gradient of its parameters is summed up; zeros if the sum starts.
-  std::span<S> gradient(const Frame<S>& frame) const {
-    const std::span<S> sum(frame.gradient + at.first_parameter, parameters);
-    if (frame.starts_sum) std::fill(sum.begin(), sum.end(), S(0));
-    return sum;
+  /// Adds to the gradient of its parameters what `work` sums up from zero, in scratch unless the gradient
+  /// starts.
+  template <class Work>
+  void add_chunk(const Frame<S>& frame, S* scratch, const Work& work) const {
+    const std::span<S> gradient(frame.gradient + at.first_parameter, parameters);
+    const std::span<S> sum = frame.starts_sum ? gradient : std::span(scratch, parameters);
+    std::fill(sum.begin(), sum.end(), S(0));
+    work(sum);
+    if (!frame.starts_sum)
+      for (std::size_t i = 0; i < parameters; ++i) gradient[i] += sum[i];
   }
   std::size_t table_rows() const { return units * outcomes; }
   bool sends_messages() const {

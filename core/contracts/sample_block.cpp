@@ -88,9 +88,11 @@ class SampleBlock final : public Block<S> {
   int rows() const override { return 1; }
 
   void accumulate(const Frame<S>& frame, int, int) const override {
-    const std::span<S> gradient = runner_.gradient(frame);
-    for_each_credited_sample(frame, "its accumulate", [&](int, const Reading<S>& reading, auto credit) {
-      node_->accumulate(runner_.theta(frame), reading, credit, gradient);
+    S* const scratch = numbers(frame, runner_.features + runner_.table_rows(), runner_.parameters).data();
+    runner_.add_chunk(frame, scratch, [&](std::span<S> sum) {
+      for_each_credited_sample(frame, "its accumulate", [&](int, const Reading<S>& reading, auto credit) {
+        node_->accumulate(runner_.theta(frame), reading, credit, sum);
+      });
     });
   }
 
@@ -104,9 +106,10 @@ class SampleBlock final : public Block<S> {
     });
   }
 
-  /// A reading, a table and, one at a time, slopes.
+  /// A reading, a table and slopes or a gradient.
   ScratchSize scratch(int) const override {
-    return {2 * runner_.features + runner_.table_rows(), runner_.parent_units};
+    return {runner_.features + runner_.table_rows() + std::max(runner_.features, runner_.parameters),
+            runner_.parent_units};
   }
 
  private:
@@ -219,10 +222,12 @@ class SampleFunctionBlock final : public Block<S> {
   int rows() const override { return 1; }
 
   void accumulate(const Frame<S>& frame, int, int) const override {
-    const std::span<S> gradient = runner_.gradient(frame),
-                       unused = numbers(frame, runner_.units, runner_.features);
-    for_each_sloping_sample(frame, [&](int, std::span<const S> slopes, const Reading<S>& reading) {
-      function_->backpropagate(runner_.theta(frame), reading, slopes, gradient, unused);
+    const std::span<S> unused = numbers(frame, runner_.units, runner_.features);
+    S* const scratch = numbers(frame, runner_.units + runner_.features, runner_.parameters).data();
+    runner_.add_chunk(frame, scratch, [&](std::span<S> sum) {
+      for_each_sloping_sample(frame, [&](int, std::span<const S> slopes, const Reading<S>& reading) {
+        function_->backpropagate(runner_.theta(frame), reading, slopes, sum, unused);
+      });
     });
   }
 

@@ -13,6 +13,7 @@
 #include <hindsight/graph/backward_pass.hpp>
 #include <hindsight/graph/covariance.hpp>
 #include <hindsight/graph/forward_pass.hpp>
+#include <hindsight/graph/gradient_sum.hpp>
 #include <hindsight/graph/joint_states.hpp>
 #include <hindsight/graph/load_arguments.hpp>
 #include <hindsight/graph/signals.hpp>
@@ -79,14 +80,14 @@ class Batch {
     for (std::size_t i = 0; i < probabilities_.size() * replicas(); ++i)
       if (probabilities_[i / replicas()] == 0) internal::zero_evidence(pass, static_cast<int>(i));
     internal::make_credit(pass);
-    internal::accumulate(pass, internal::Sum::starts);
+    internal::accumulate(pass, {});
   }
 
   /// Each state's share of the exact gradient, summed.
   void differentiate() {
     const Pass<S> pass = this->pass();
     internal::make_score_credit(pass);
-    internal::accumulate(pass, internal::Sum::starts);
+    internal::accumulate(pass, {});
   }
 
   const BasicWorkspace<S>& run() const { return run_; }

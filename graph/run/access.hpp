@@ -17,7 +17,7 @@ struct Access {
   }
   template <class S>
   static double workspace_bytes(const BasicModel<S>& model, int capacity) {
-    return RunState<S>::bytes(model.plan_.pointer(), capacity, 1);
+    return RunState<S>::bytes(model.plan_.pointer(), capacity, {});
   }
   template <class S>
   static RunState<S>& state(BasicWorkspace<S>& run) {

@@ -6,6 +6,7 @@
 
 #include <hindsight/core/callback.hpp>
 #include <hindsight/graph/blame.hpp>
+#include <hindsight/graph/gradient_sum.hpp>
 #include <hindsight/graph/load_arguments.hpp>
 #include <hindsight/graph/signals.hpp>
 
@@ -104,6 +105,7 @@ void backward(const Pass<S>& pass, std::span<const RewardValues<S>> rewards, con
   RunState<S>& state = pass.state;
   pass.check_owner();
   check_options(state, options);
+  reserve_sums(pass, options);
   load_rewards(pass, rewards);
   ask_known_rewards(pass);
   const int samples = options.of > 0 ? options.of : state.samples;
@@ -112,7 +114,7 @@ void backward(const Pass<S>& pass, std::span<const RewardValues<S>> rewards, con
   send_messages(pass);
   make_credit(pass);
   learn_baselines(pass);
-  accumulate(pass, options.continues ? Sum::continues : Sum::starts);
+  accumulate(pass, options);
   state.baselines.swap(state.learned);
 }
 
@@ -185,22 +187,6 @@ void make_score_credit(const Pass<S>& pass) {
   backpropagate(pass, {});
 }
 
-template <class S>
-void accumulate(const Pass<S>& pass, Sum sum) {
-  RunState<S>& state = pass.state;
-  state.sum_is_whole = false;
-  for_each_item(static_cast<int>(state.row_slices.size()), state.threads, [&](int item, int worker) {
-    const Slice& slice = state.row_slices[index(item)];
-    for (int chunk = 0; chunk < pass.chunks(); ++chunk) {
-      Frame<S> at = pass.frame(chunk, worker);
-      at.starts_sum = chunk == 0 && sum == Sum::starts;
-      guarded_call({"node-threw", nullptr, "the accumulate of a block"},
-                   [&] { pass.plan.schedule.blocks[slice.block]->accumulate(at, slice.first, slice.last); });
-    }
-  });
-  state.sum_is_whole = true;
-}
-
 template void backward(const Pass<float>&, std::span<const RewardValues<float>>, const BackwardOptions&);
 template void backward(const Pass<double>&, std::span<const RewardValues<double>>, const BackwardOptions&);
 template void send_messages(const Pass<float>&);
@@ -211,7 +197,5 @@ template void make_credit(const Pass<float>&);
 template void make_credit(const Pass<double>&);
 template void make_score_credit(const Pass<float>&);
 template void make_score_credit(const Pass<double>&);
-template void accumulate(const Pass<float>&, Sum);
-template void accumulate(const Pass<double>&, Sum);
 
 }  // namespace hindsight::internal

@@ -28,9 +28,4 @@ void make_credit(const Pass<S>& pass);
 template <class S>
 void make_score_credit(const Pass<S>& pass);
 
-/// From credit and slopes to the gradient, or on top of it.
-enum class Sum { starts, continues };
-template <class S>
-void accumulate(const Pass<S>& pass, Sum sum);
-
 }  // namespace hindsight::internal

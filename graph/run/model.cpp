@@ -34,11 +34,16 @@ InstructionSet choose_instructions(std::optional<InstructionSet> wanted) {
   return *wanted;
 }
 
-void check_workspace(int capacity, int replicas, int threads) {
+void check_workspace(int capacity, int replicas, const WorkspaceOptions& options) {
+  const int threads = options.threads;
   if (capacity < 1)
     refuse({.code = "batch-size",
             .message = fmt::format("a workspace for {} samples cannot run; it holds at least 1", capacity),
             .help = {"model.workspace(16)"}});
+  if (options.batch < 0)
+    refuse({.code = "batch-size",
+            .message = fmt::format("a batch of {} samples cannot come in parts", options.batch),
+            .help = {".batch = the samples of all parts together"}});
   if (threads < 1 || threads > most_threads)
     refuse(
         {.code = "thread-count",
@@ -72,9 +77,8 @@ BasicModel<S>::BasicModel(const Graph& graph, const Catalogue& catalogue, const 
 
 template <class S>
 BasicWorkspace<S> BasicModel<S>::workspace(int capacity, const WorkspaceOptions& options) const {
-  check_workspace(capacity, replicas(), options.threads);
-  return internal::Access::workspace(
-      std::make_unique<RunState<S>>(plan_.pointer(), capacity, options.threads));
+  check_workspace(capacity, replicas(), options);
+  return internal::Access::workspace(std::make_unique<RunState<S>>(plan_.pointer(), capacity, options));
 }
 
 template <class S>

@@ -21,7 +21,7 @@ struct Pass {
   /// Refuses a workspace of another model.
   void check_owner() const;
 
-  int chunks() const { return (state.samples - 1) / chunk_samples + 1; }
+  int chunks() const { return static_cast<int>(chunks_of(state.samples)); }
   /// What a block sees of one chunk on one of the workspace's threads.
   Frame<S> frame(int chunk, int worker) const;
   /// A clamped copy of the chunk, on that thread, in which blocks run again.

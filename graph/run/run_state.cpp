@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <hindsight/core/memory.hpp>
+#include <hindsight/graph/chunk_tree.hpp>
 
 namespace hindsight::internal {
 namespace {
@@ -65,10 +66,11 @@ class RunState<S>::Memory {
 
 template <class S>
 RunState<S>::RunState(WithoutMemory, std::shared_ptr<const Plan<S>> plan_to_run, int most_samples,
-                      int thread_count)
+                      const WorkspaceOptions& options)
     : plan(std::move(plan_to_run)),
       capacity(most_samples),
-      threads(thread_count),
+      threads(options.threads),
+      batch(options.batch),
       stride(row_stride(capacity)) {
   const Schedule<S>& schedule = plan->schedule;
   for (std::size_t b = 0; b < schedule.blocks.size(); ++b) {
@@ -85,7 +87,7 @@ void RunState<S>::plan_memory(Memory& memory) {
   const Layout& layout = plan->layout;
   const Schedule<S>& schedule = plan->schedule;
   const CreditPlan<S>& credits = plan->credit;
-  const std::size_t chunks = (index(capacity) - 1) / chunk_samples + 1;
+  const std::size_t chunks = chunks_of(capacity);
   const std::size_t words = plan->packs_outcomes() ? layout.unit_rows : 0;
   const std::size_t per_thread = index(threads), trials = plan->tries_outcomes() ? per_thread : 0;
 
@@ -102,6 +104,9 @@ void RunState<S>::plan_memory(Memory& memory) {
   memory.plan(clamped, layout.unit_rows);
   memory.plan(outcome_bits, words, chunks);
   memory.plan(gradient, layout.parameter_count);
+  waiting_sums.resize(batch > capacity ? ChunkTree::slots_of_parts(chunks_of_parts(batch, capacity))
+                                       : ChunkTree::slots_of_whole(chunks) - 1);
+  for (AlignedBuffer<S>& sum : waiting_sums) memory.plan(sum, layout.parameter_count);
   memory.plan(tables, schedule.table_scalars);
   memory.plan(baselines, credits.baseline_scalars);
   memory.plan(learned, credits.baseline_scalars);
@@ -118,8 +123,9 @@ void RunState<S>::plan_memory(Memory& memory) {
 }
 
 template <class S>
-RunState<S>::RunState(std::shared_ptr<const Plan<S>> plan_to_run, int most_samples, int thread_count)
-    : RunState(WithoutMemory(), std::move(plan_to_run), most_samples, thread_count) {
+RunState<S>::RunState(std::shared_ptr<const Plan<S>> plan_to_run, int most_samples,
+                      const WorkspaceOptions& options)
+    : RunState(WithoutMemory(), std::move(plan_to_run), most_samples, options) {
   Memory memory;
   plan_memory(memory);
   memory.take(capacity);
@@ -127,8 +133,9 @@ RunState<S>::RunState(std::shared_ptr<const Plan<S>> plan_to_run, int most_sampl
 }
 
 template <class S>
-double RunState<S>::bytes(std::shared_ptr<const Plan<S>> plan_to_run, int most_samples, int thread_count) {
-  RunState state(WithoutMemory(), std::move(plan_to_run), most_samples, thread_count);
+double RunState<S>::bytes(std::shared_ptr<const Plan<S>> plan_to_run, int most_samples,
+                          const WorkspaceOptions& options) {
+  RunState state(WithoutMemory(), std::move(plan_to_run), most_samples, options);
   Memory memory;
   state.plan_memory(memory);
   return memory.bytes();

@@ -8,8 +8,15 @@
 #include <hindsight/core/aligned_buffer.hpp>
 #include <hindsight/core/random.hpp>
 #include <hindsight/graph/plan.hpp>
+#include <hindsight/graph/workspace.hpp>
 
 namespace hindsight::internal {
+
+constexpr std::size_t chunks_of(int samples) { return (index(samples) - 1) / chunk_samples + 1; }
+/// Of a batch that comes in parts of so many samples.
+constexpr std::size_t chunks_of_parts(int batch, int part) {
+  return ((index(batch) - 1) / index(part) + 1) * chunks_of(part);
+}
 
 /// A part of one block's rows or tables that one thread works.
 struct Slice {
@@ -21,15 +28,20 @@ struct Slice {
 /// number per sample and lie `stride` apart.
 template <class S>
 struct RunState {
-  RunState(std::shared_ptr<const Plan<S>> plan_to_run, int most_samples, int thread_count);
+  RunState(std::shared_ptr<const Plan<S>> plan_to_run, int most_samples, const WorkspaceOptions& options);
   /// What one would take.
-  static double bytes(std::shared_ptr<const Plan<S>> plan_to_run, int most_samples, int thread_count);
+  static double bytes(std::shared_ptr<const Plan<S>> plan_to_run, int most_samples,
+                      const WorkspaceOptions& options);
 
   std::shared_ptr<const Plan<S>> plan;
   int capacity, threads;
-  int samples = 0;           ///< of the last forward pass
-  bool forwarded = false;    ///< there is something to go back over
-  bool sum_is_whole = true;  ///< no backward pass failed while it added to the gradient
+  int batch = 0;                  ///< the largest that is to come in parts
+  int samples = 0;                ///< of the last forward pass
+  bool forwarded = false;         ///< there is something to go back over
+  bool sum_is_whole = true;       ///< no backward pass failed while it added to the gradient
+  bool sum_is_open = false;       ///< parts of the batch are still to come
+  std::size_t summed_chunks = 0;  ///< of the batch so far
+  std::int64_t summed_samples = 0;
   StreamPosition position = {};
 
   std::size_t stride = 0;
@@ -42,6 +54,8 @@ struct RunState {
   std::vector<std::uint8_t> clamped;             ///< per row of units
   std::vector<std::uint64_t> outcome_bits;       ///< chunk by chunk, a word per unit; empty if unread
   AlignedBuffer<S> gradient, tables;
+  std::vector<AlignedBuffer<S>>
+      waiting_sums;                        ///< as long as the gradient: sums of chunks that wait for others
   std::vector<double> baselines, learned;  ///< what baselines remember, before and after the batch
   std::vector<std::uint8_t> given;         ///< per node or reward: was it given already?
 
@@ -62,7 +76,8 @@ struct RunState {
  private:
   class Memory;
   struct WithoutMemory {};
-  RunState(WithoutMemory, std::shared_ptr<const Plan<S>> plan_to_run, int most_samples, int thread_count);
+  RunState(WithoutMemory, std::shared_ptr<const Plan<S>> plan_to_run, int most_samples,
+           const WorkspaceOptions& options);
   void plan_memory(Memory& memory);
 };
 

@@ -38,6 +38,9 @@ class Kept {
 
 struct WorkspaceOptions {
   int threads = 1;  ///< that share the work; results are the same, bit for bit, for any number
+  /// Samples of the largest batch that is to come in parts. Memory for their sums is taken at once; otherwise
+  /// it is taken when the first part comes.
+  int batch = 0;
 };
 
 /// Everything that changes while a model runs: outcomes, messages, credit, the gradient, the position in the

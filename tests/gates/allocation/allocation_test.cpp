@@ -137,14 +137,14 @@ template <class S>
 long allocations_of_a_step(const Net& net, int threads, int warm_up, InstructionSet set) {
   constexpr int samples = 150;
   auto model = compile<S>(net.graph, {.seed = 1, .instructions = set});
-  auto run = model.workspace(samples, {.threads = threads});
+  auto run = model.workspace(samples, {.threads = threads, .batch = 2 * samples});
   const Sgd sgd{{.rate = 0.01}};
   const std::vector<S> x(12 * samples, S(0.5)), rewards(samples, S(1));
   const std::vector<Outcome> outcomes(samples, 1);
   const ForwardOptions clamp{.clamp = {{net.y, outcomes}}};
   const auto step = [&] {
     model.forward(run, {{net.x, {x.data(), samples, 12}}});
-    model.backward(run, {{net.r, rewards}});
+    model.backward(run, {{net.r, rewards}}, {.of = 2 * samples});
     sgd.step(model.parameters(), run.gradient());
     model.forward(run, {{net.x, {x.data(), samples, 12}}}, clamp);
     model.backward(run, {{net.r, rewards}}, {.of = 2 * samples, .continues = true});
