@@ -24,8 +24,8 @@ inline constexpr int every_step = std::numeric_limits<int>::max();
 
 /// What an estimator asks the backward pass to bring.
 struct Needs {
-  /// 1: the evidence of the node's children. k: that of all units but the unread descendants less than k
-  /// steps away, which are summed out exactly.
+  /// 1: evidence of the node's children. k > 1: evidence after summing out descendants nearer than k edges
+  /// that the reward does not read.
   int hindsight_steps = 0;
   bool candidate_rewards = false;  ///< what a known reward would be at the node's other outcomes
   bool pathwise = false;           ///< the slopes of the node's features, of all its rewards at once
