@@ -4,6 +4,7 @@
 #include <cmath>
 #include <set>
 
+#include <hindsight/core/index.hpp>
 #include <hindsight/core/node_runner.hpp>
 #include <hindsight/core/outcome_counter.hpp>
 
@@ -21,7 +22,7 @@ const ClampedBlocks<S>& ClampedFactors<S>::blocks_of(const std::vector<NodeId>& 
 template <class S>
 std::size_t ClampedFactors<S>::add(const EliminationPlan& plan, const EliminationPlan::Trial& trial,
                                    std::span<const TrialTable> tables) {
-  const auto place = [&](NodeId node) { return &placements_[static_cast<std::size_t>(node.index)]; };
+  const auto place = [&](NodeId node) { return &placements_[index(node)]; };
   Trial made;
   for (const int variable : trial.open) {
     const UnitRef& unit = plan.variables[static_cast<std::size_t>(variable)];
