@@ -61,19 +61,19 @@ S binary_delta(const SlopedUnit<S>& unit, Surrogate through) {
 /// π_k·⟨g, x_k - x_best⟩, which is π_k·⟨g, x_k⟩ up to a multiple of π: with the most likely outcome as the
 /// origin nothing cancels where its probability is next to 1.
 template <class S>
-void add_through_probabilities(const SlopedUnit<S>& unit, int outcomes, S* credit, std::size_t stride) {
+void add_through_probabilities(const SlopedUnit<S>& unit, int outcome_count, S* credit, std::size_t stride) {
   const int best = unit.most_likely();
-  for (int k = 0; k < outcomes; ++k)
+  for (int k = 0; k < outcome_count; ++k)
     if (k != best)
       credit[static_cast<std::size_t>(k) * stride] += std::exp(unit.log_prob(k)) * unit.gain(k, best);
 }
 
 template <class S>
-void add_through_logits(const SlopedUnit<S>& unit, int outcomes, Surrogate through, S* credit,
+void add_through_logits(const SlopedUnit<S>& unit, int outcome_count, Surrogate through, S* credit,
                         std::size_t stride) {
   S total = 0;
   int possible = 0;
-  for (int k = 0; k < outcomes; ++k)
+  for (int k = 0; k < outcome_count; ++k)
     if (unit.can_occur(k)) {
       total += unit.log_prob(k);
       ++possible;
@@ -86,7 +86,7 @@ void add_through_logits(const SlopedUnit<S>& unit, int outcomes, Surrogate throu
   };
   S mean = 0;
   int origin = -1, following = 0;
-  for (int k = 0; k < outcomes; ++k) {
+  for (int k = 0; k < outcome_count; ++k) {
     if (!follows(k)) continue;
     if (origin < 0) origin = k;
     mean += unit.gain(k, origin);
@@ -94,7 +94,7 @@ void add_through_logits(const SlopedUnit<S>& unit, int outcomes, Surrogate throu
   }
   if (following < 2) return;
   mean /= static_cast<S>(following);
-  for (int k = 0; k < outcomes; ++k)
+  for (int k = 0; k < outcome_count; ++k)
     if (follows(k)) credit[static_cast<std::size_t>(k) * stride] += unit.gain(k, origin) - mean;
 }
 

@@ -25,7 +25,7 @@ class NodeRunner {
   explicit NodeRunner(const Placement& placed)
       : at(placed),
         units(static_cast<std::size_t>(at.shape.units)),
-        outcomes(static_cast<std::size_t>(at.shape.outcome_count())),
+        outcome_count(static_cast<std::size_t>(at.shape.outcome_count())),
         parameters(at.shape.parameter_count),
         parent_shapes(at.parent_shapes()) {
     for (const ParentPlace& parent : at.parents) {
@@ -43,7 +43,7 @@ class NodeRunner {
     if (frame.starts_sum) std::fill(sum.begin(), sum.end(), S(0));
     return sum;
   }
-  std::size_t table_rows() const { return units * outcomes; }
+  std::size_t table_rows() const { return units * outcome_count; }
   bool sends_messages() const {
     return std::any_of(at.parents.begin(), at.parents.end(), [](const auto& p) { return p.wants_messages; });
   }
@@ -81,7 +81,7 @@ class NodeRunner {
   }
 
   const Placement& at;
-  const std::size_t units, outcomes, parameters;
+  const std::size_t units, outcome_count, parameters;
   const std::vector<ParentShape> parent_shapes;  ///< as readings show them
   std::size_t features = 0, parent_units = 0;    ///< of all that it reads
 

@@ -40,7 +40,7 @@ void check_shape(const std::string& name, const Shape& shape, bool deterministic
               encoding.outcome_count, encoding.width, encoding.values.size(),
               finite ? "values" : "values, not all finite"),
           .help = {"return Shape{.units = 1, .encoding = scalar_encoding({-1, 1})} or "
-                   "one_hot_encoding(outcomes) from shape()"}});
+                   "one_hot_encoding(outcome_count) from shape()"}});
 }
 
 /// What a node's own shape() must hold besides an encoding.

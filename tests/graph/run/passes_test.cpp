@@ -71,9 +71,9 @@ TEST_CASE(
             return credit.node == random.graph.name(node) && credit.estimator != "reinforce";
           });
       if (!wanted) continue;
-      const int outcomes = random.graph.shape(node).outcome_count();
+      const int outcome_count = random.graph.shape(node).outcome_count();
       for (int unit = 0; unit < random.graph.shape(node).units; ++unit)
-        for (int k = 0; k < outcomes; ++k) {
+        for (int k = 0; k < outcome_count; ++k) {
           Recorded recorded(run, random.stochastic);
           recorded.outcomes[n][static_cast<std::size_t>(unit)] = k;
           model.forward(changed, inputs, recorded.clamp(random.graph, 1));
@@ -81,7 +81,7 @@ TEST_CASE(
           const double expected =
               log_likelihood(random.graph, changed, children) - log_likelihood(random.graph, run, children);
           CAPTURE(seed);
-          CHECK(run.evidence(node)(0, unit * outcomes + k) ==
+          CHECK(run.evidence(node)(0, unit * outcome_count + k) ==
                 doctest::Approx(expected).epsilon(1e-10).scale(1));
           ++compared;
         }
