@@ -105,14 +105,14 @@ double posterior_error(const RandomGraph& random, const BasicModel<double>& mode
   });
   double largest = 0;
   for_each_state<double>(model, inputs, rewards, [&](const State<double>& state) {
-    const auto log_probs = state.run->log_probs(node), weights = state.run->credit(node);
+    const auto log_probs = state.run->log_probs(node), credit = state.run->credit(node);
     for (int unit = 0; unit < units; ++unit) {
       const auto& of = joint[static_cast<std::size_t>(unit)][keys(*state.outcome, unit)];
       double total = 0;
       for (const double one : of) total += one;
       for (int k = 0; k < outcome_count; ++k) {
         const double posterior =
-            std::exp(log_probs(0, unit * outcome_count + k)) + weights(0, unit * outcome_count + k);
+            std::exp(log_probs(0, unit * outcome_count + k)) + credit(0, unit * outcome_count + k);
         largest = larger_error(largest, std::abs(posterior - of[static_cast<std::size_t>(k)] / total));
       }
     }
