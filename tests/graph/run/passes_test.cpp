@@ -108,7 +108,7 @@ TEST_CASE("the gradient of a batch is the mean over its samples, in workspaces o
   std::vector<double> reward(samples);
   for (double& value : reward) value = dice.between(-1, 1);
   std::vector<RewardValues<double>> rewards;
-  for (int r = 0; r < random.graph.reward_count(); ++r) rewards.push_back({RewardId{r}, reward});
+  for (const RewardId each : random.graph.rewards()) rewards.push_back({each, reward});
   auto run = model.workspace(100);
   model.forward(run, batch);
   model.backward(run, rewards);
@@ -128,8 +128,8 @@ TEST_CASE("the gradient of a batch is the mean over its samples, in workspaces o
     }
     model.forward(single, inputs, options);
     std::vector<RewardValues<double>> one;
-    for (int r = 0; r < random.graph.reward_count(); ++r)
-      one.push_back({RewardId{r}, std::span(&reward[static_cast<std::size_t>(i)], 1)});
+    for (const RewardId each : random.graph.rewards())
+      one.push_back({each, std::span(&reward[static_cast<std::size_t>(i)], 1)});
     model.backward(single, one);
     for (std::size_t p = 0; p < mean.size(); ++p) mean[p] += single.gradient()[p] / samples;
   }
