@@ -199,7 +199,7 @@ void EliminationPlanner::add_trials(EliminationPlan& plan) const {
 
 /// Per joint outcome, a trial computes all parameters of what it runs, a type's own factors their logits.
 double EliminationPlanner::factor_cost(const EliminationPlan& plan) const {
-  const auto joint_outcomes = [&](const std::vector<int>& open) {
+  const auto joint_outcome_count = [&](const std::vector<int>& open) {
     double product = 1;
     for (const int variable : open)
       product *= graph_.shape(plan.variables[index(variable)].node).outcome_count();
@@ -216,11 +216,11 @@ double EliminationPlanner::factor_cost(const EliminationPlan& plan) const {
     double each = 0;
     for (const NodeId node : nodes)
       each += std::max<double>(1, static_cast<double>(graph_.shape(node).parameter_count));
-    cost += joint_outcomes(trial.open) * each;
+    cost += joint_outcome_count(trial.open) * each;
   }
   for (std::size_t f = 0; f < plan.factors.size(); ++f)
     if (!is_tried[f])
-      cost += joint_outcomes(plan.factors[f].open) * graph_.shape(plan.factors[f].unit.node).logits;
+      cost += joint_outcome_count(plan.factors[f].open) * graph_.shape(plan.factors[f].unit.node).logits;
   return cost;
 }
 
