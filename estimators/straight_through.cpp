@@ -20,9 +20,9 @@ Verdict undefined(std::string why, std::vector<Alternative> alternatives) {
 
 /// One unit in one sample, seen from its outcomes.
 template <class S>
-class SlopedUnit {
+class UnitInSample {
  public:
-  SlopedUnit(const LocalView<S>& view, int unit, int sample) : view_(view), unit_(unit), sample_(sample) {}
+  UnitInSample(const LocalView<S>& view, int unit, int sample) : view_(view), unit_(unit), sample_(sample) {}
 
   S log_prob(int outcome) const { return view_.log_prob(unit_, outcome, sample_); }
   bool can_occur(int outcome) const { return std::isfinite(log_prob(outcome)); }
@@ -50,7 +50,7 @@ class SlopedUnit {
 
 /// The derivative at the logit of outcome 1.
 template <class S>
-S binary_delta(const SlopedUnit<S>& unit, Surrogate through) {
+S binary_delta(const UnitInSample<S>& unit, Surrogate through) {
   const S against = unit.log_prob(0), in_favour = unit.log_prob(1);
   if (through == Surrogate::probabilities) return unit.gain(1, 0) * std::exp(against + in_favour);
   const bool follows = unit.can_occur(0) && unit.can_occur(1) &&
@@ -61,19 +61,20 @@ S binary_delta(const SlopedUnit<S>& unit, Surrogate through) {
 /// π_k·⟨g, x_k - x_best⟩, which is π_k·⟨g, x_k⟩ up to a multiple of π: with the most likely outcome as the
 /// origin nothing cancels where its probability is next to 1.
 template <class S>
-void add_through_probabilities(const SlopedUnit<S>& unit, int outcomes, S* credit, std::size_t stride) {
+void add_through_probabilities(const UnitInSample<S>& unit, int outcome_count, S* credit,
+                               std::size_t stride) {
   const int best = unit.most_likely();
-  for (int k = 0; k < outcomes; ++k)
+  for (int k = 0; k < outcome_count; ++k)
     if (k != best)
       credit[static_cast<std::size_t>(k) * stride] += std::exp(unit.log_prob(k)) * unit.gain(k, best);
 }
 
 template <class S>
-void add_through_logits(const SlopedUnit<S>& unit, int outcomes, Surrogate through, S* credit,
+void add_through_logits(const UnitInSample<S>& unit, int outcome_count, Surrogate through, S* credit,
                         std::size_t stride) {
   S total = 0;
   int possible = 0;
-  for (int k = 0; k < outcomes; ++k)
+  for (int k = 0; k < outcome_count; ++k)
     if (unit.can_occur(k)) {
       total += unit.log_prob(k);
       ++possible;
@@ -86,7 +87,7 @@ void add_through_logits(const SlopedUnit<S>& unit, int outcomes, Surrogate throu
   };
   S mean = 0;
   int origin = -1, following = 0;
-  for (int k = 0; k < outcomes; ++k) {
+  for (int k = 0; k < outcome_count; ++k) {
     if (!follows(k)) continue;
     if (origin < 0) origin = k;
     mean += unit.gain(k, origin);
@@ -94,7 +95,7 @@ void add_through_logits(const SlopedUnit<S>& unit, int outcomes, Surrogate throu
   }
   if (following < 2) return;
   mean /= static_cast<S>(following);
-  for (int k = 0; k < outcomes; ++k)
+  for (int k = 0; k < outcome_count; ++k)
     if (follows(k)) credit[static_cast<std::size_t>(k) * stride] += unit.gain(k, origin) - mean;
 }
 
@@ -140,15 +141,15 @@ template <class S>
 void StraightThrough::add_credit(const LocalView<S>& view, const CreditTable<S>& credit) const {
   for (int unit = 0; unit < view.units; ++unit)
     for (int i = 0; i < view.samples; ++i) {
-      const SlopedUnit<S> sloped(view, unit, i);
+      const UnitInSample<S> seen(view, unit, i);
       if (view.outcome_count == 2) {
-        const S delta = binary_delta(sloped, through);
+        const S delta = binary_delta(seen, through);
         credit(unit, 0, i) -= delta;
         credit(unit, 1, i) += delta;
       } else if (through == Surrogate::probabilities) {
-        add_through_probabilities(sloped, view.outcome_count, &credit(unit, 0, i), view.stride);
+        add_through_probabilities(seen, view.outcome_count, &credit(unit, 0, i), view.stride);
       } else {
-        add_through_logits(sloped, view.outcome_count, through, &credit(unit, 0, i), view.stride);
+        add_through_logits(seen, view.outcome_count, through, &credit(unit, 0, i), view.stride);
       }
     }
 }

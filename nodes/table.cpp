@@ -18,7 +18,7 @@ namespace {
 using internal::index;
 
 /// Joint outcomes of the parents; saturates far above any table that could be written.
-double joint_outcomes(std::span<const ParentShape> parents) {
+double joint_outcome_count(std::span<const ParentShape> parents) {
   double count = 1;
   for (const ParentShape& parent : parents) {
     if (!parent.encoding)
@@ -32,11 +32,11 @@ double joint_outcomes(std::span<const ParentShape> parents) {
   return count;
 }
 
-void check_row(std::span<const double> row, std::size_t number, std::size_t outcomes) {
-  if (row.size() != outcomes)
+void check_row(std::span<const double> row, std::size_t number, std::size_t outcome_count) {
+  if (row.size() != outcome_count)
     refuse({.code = "table-rows",
-            .message =
-                fmt::format("row {} of its table has {} entries, row 0 has {}", number, row.size(), outcomes),
+            .message = fmt::format("row {} of its table has {} entries, row 0 has {}", number, row.size(),
+                                   outcome_count),
             .help = {"give every row one probability per outcome"}});
   const bool bad = std::any_of(row.begin(), row.end(), [](double p) { return !(p >= 0 && p <= 1); });
   const double total = std::accumulate(row.begin(), row.end(), 0.0);
@@ -69,7 +69,7 @@ template <class S>
 class NormalisedRows {
  public:
   NormalisedRows(std::span<const std::vector<double>> given, std::span<const S> logits)
-      : given_(given), logits_(logits), outcomes_(given.front().size()) {
+      : given_(given), logits_(logits), outcome_count_(given.front().size()) {
     kept_row_.fill(none);
   }
 
@@ -78,13 +78,13 @@ class NormalisedRows {
   const LogNormaliser<S>& normaliser(std::size_t row) {
     const std::size_t slot = row % kept_row_.size();
     if (kept_row_[slot] != row) {
-      kept_[slot] = log_normaliser<S>(outcomes_, [&](std::size_t k) { return logit(row, k); });
+      kept_[slot] = log_normaliser<S>(outcome_count_, [&](std::size_t k) { return logit(row, k); });
       kept_row_[slot] = row;
     }
     return kept_[slot];
   }
   S logit(std::size_t row, std::size_t outcome) const {
-    const S given = logits_[row * outcomes_ + outcome];
+    const S given = logits_[row * outcome_count_ + outcome];
     return can_occur(row, outcome) ? given + 0 * given : -std::numeric_limits<S>::infinity();
   }
 
@@ -92,7 +92,7 @@ class NormalisedRows {
   static constexpr auto none = static_cast<std::size_t>(-1);
   std::span<const std::vector<double>> given_;
   std::span<const S> logits_;
-  std::size_t outcomes_;
+  std::size_t outcome_count_;
   std::array<std::size_t, chunk_samples> kept_row_;
   std::array<LogNormaliser<S>, chunk_samples> kept_;
 };
@@ -113,28 +113,29 @@ void for_each_selected_row(const Table& node, std::span<const S> theta, const Ch
 }  // namespace
 
 Shape Table::shape(std::span<const ParentShape> parents) const {
-  const double expected = joint_outcomes(parents);
+  const double expected = joint_outcome_count(parents);
   if (static_cast<double>(rows.size()) != expected)
     refuse({.code = "table-rows",
             .message = fmt::format(
                 "its table has {} rows; one is needed for each joint outcome of its parents, {:.6g} in all",
                 rows.size(), expected),
             .help = {"give one row per joint outcome, the last parent varying fastest"}});
-  const std::size_t outcomes = rows.front().size();
-  if (outcomes < 2)
+  const std::size_t outcome_count = rows.front().size();
+  if (outcome_count < 2)
     refuse({.code = "one-class",
-            .message = fmt::format("a Table chooses among at least 2 outcomes, not {}", outcomes),
+            .message = fmt::format("a Table chooses among at least 2 outcomes, not {}", outcome_count),
             .help = {"Table{.rows = {{0.5, 0.5}}}"}});
-  for (std::size_t i = 0; i < rows.size(); ++i) check_row(rows[i], i, outcomes);
+  for (std::size_t i = 0; i < rows.size(); ++i) check_row(rows[i], i, outcome_count);
   const bool finite = std::all_of(values.begin(), values.end(), [](double v) { return std::isfinite(v); });
-  if (!values.empty() && (values.size() != outcomes || !finite))
+  if (!values.empty() && (values.size() != outcome_count || !finite))
     refuse({.code = "values",
             .message = fmt::format("its values {{{}}} must be {} finite numbers, one per outcome",
-                                   fmt::join(values, ", "), outcomes),
+                                   fmt::join(values, ", "), outcome_count),
             .help = {"leave .values out for one-hot features"}});
   return {.units = units,
-          .encoding = values.empty() ? one_hot_encoding(static_cast<int>(outcomes)) : scalar_encoding(values),
-          .parameters = {{"logits", index(units) * rows.size(), outcomes}}};
+          .encoding =
+              values.empty() ? one_hot_encoding(static_cast<int>(outcome_count)) : scalar_encoding(values),
+          .parameters = {{"logits", index(units) * rows.size(), outcome_count}}};
 }
 
 Table Table::read(AttributeReader& given) {
@@ -158,31 +159,31 @@ void Table::write(Attributes& written) const {
 
 template <class S>
 void Table::log_probs(std::span<const S> theta, const ChunkReading<S>& reading, MatrixView<S> out) const {
-  const std::size_t outcomes = rows.front().size();
+  const std::size_t outcome_count = rows.front().size();
   for_each_selected_row(
       *this, theta, reading, [&](auto& table, std::size_t unit, std::ptrdiff_t i, auto row) {
         const LogNormaliser<S>& normalised = table.normaliser(row);
-        for (std::size_t k = 0; k < outcomes; ++k)
-          out(i, static_cast<std::ptrdiff_t>(unit * outcomes + k)) = normalised(table.logit(row, k));
+        for (std::size_t k = 0; k < outcome_count; ++k)
+          out(i, static_cast<std::ptrdiff_t>(unit * outcome_count + k)) = normalised(table.logit(row, k));
       });
 }
 
 template <class S>
 void Table::accumulate(std::span<const S> theta, const ChunkReading<S>& reading, MatrixView<const S> credit,
                        std::span<S> out) const {
-  const std::size_t outcomes = rows.front().size();
+  const std::size_t outcome_count = rows.front().size();
   for_each_selected_row(*this, theta, reading,
                         [&](auto& table, std::size_t unit, std::ptrdiff_t i, auto row) {
                           const auto given = [&](std::size_t k) {
-                            return credit(i, static_cast<std::ptrdiff_t>(unit * outcomes + k));
+                            return credit(i, static_cast<std::ptrdiff_t>(unit * outcome_count + k));
                           };
                           const LogNormaliser<S>& normalised = table.normaliser(row);
                           S total = 0;  // what cannot occur has no part in it
-                          for (std::size_t k = 0; k < outcomes; ++k)
+                          for (std::size_t k = 0; k < outcome_count; ++k)
                             if (table.can_occur(row, k)) total += given(k);
-                          for (std::size_t k = 0; k < outcomes; ++k)
+                          for (std::size_t k = 0; k < outcome_count; ++k)
                             if (table.can_occur(row, k))
-                              out[(unit * rows.size() + row) * outcomes + k] +=
+                              out[(unit * rows.size() + row) * outcome_count + k] +=
                                   softmax_gradient(given(k), normalised(table.logit(row, k)), total);
                         });
 }

@@ -7,10 +7,10 @@ namespace hindsight {
 namespace {
 
 template <class S>
-Outcome invert(const S* log_probs, std::size_t stride, int outcomes, S uniform) {
+Outcome invert(const S* log_probs, std::size_t stride, int outcome_count, S uniform) {
   double cumulative = 0;  // in float the sum over many outcomes would drift past the last of them
   Outcome last_possible = 0;
-  for (Outcome k = 0; k < outcomes; ++k) {
+  for (Outcome k = 0; k < outcome_count; ++k) {
     const S probability = std::exp(log_probs[static_cast<std::size_t>(k) * stride]);
     if (!(probability > 0)) continue;
     last_possible = k;
@@ -43,7 +43,7 @@ template <class S>
 void sample_unit(const Frame<S>& frame, const Placement& at, int unit) {
   const auto index = static_cast<std::size_t>(unit);
   const Encoding& encoding = at.shape.encoding;
-  const auto outcomes = static_cast<std::size_t>(encoding.outcome_count),
+  const auto outcome_count = static_cast<std::size_t>(encoding.outcome_count),
              width = static_cast<std::size_t>(encoding.width);
   Outcome* const outcome = frame.outcome(at.unit_row + index);
   S* const features = frame.feature(at.feature_row + index * width);
@@ -51,7 +51,7 @@ void sample_unit(const Frame<S>& frame, const Placement& at, int unit) {
     // The features are about to be overwritten: until then their first row holds the uniforms.
     draw_uniforms(frame.seed, frame.position, at.first_unit + static_cast<std::uint32_t>(unit),
                   std::span(features, static_cast<std::size_t>(frame.lanes)));
-    const S* const log_probs = frame.log_prob(at.table_row + index * outcomes);
+    const S* const log_probs = frame.log_prob(at.table_row + index * outcome_count);
     for (int i = 0; i < frame.lanes; ++i)
       outcome[i] = invert(log_probs + i, frame.stride, encoding.outcome_count, features[i]);
   }

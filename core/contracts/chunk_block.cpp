@@ -90,12 +90,12 @@ class ChunkBlock final : public Block<S> {
     for (std::ptrdiff_t i = 0; i < table.rows(); ++i)
       for (std::size_t unit = 0; unit < runner_.units; ++unit) {
         double total = 0;
-        for (std::size_t k = 0; k < runner_.outcomes; ++k)
+        for (std::size_t k = 0; k < runner_.outcome_count; ++k)
           total += std::exp(
-              static_cast<double>(table(i, static_cast<std::ptrdiff_t>(unit * runner_.outcomes + k))));
+              static_cast<double>(table(i, static_cast<std::ptrdiff_t>(unit * runner_.outcome_count + k))));
         runner_.check_sum(
             unit, total,
-            "log_softmax(&out(i, unit * outcomes), outcomes, out.col_stride());   // in log_probs, "
+            "log_softmax(&out(i, unit * outcome_count), outcome_count, out.col_stride());   // in log_probs, "
             "for every sample i");
       }
   }
@@ -135,7 +135,7 @@ class ChunkBlock final : public Block<S> {
     for (std::size_t unit = 0; unit < runner_.units; ++unit) {
       const Outcome* const own = frame.outcome(runner_.at.unit_row + unit);
       for (int i = 0; i < frame.samples; ++i) {
-        const std::size_t row = unit * runner_.outcomes + static_cast<std::size_t>(own[i]);
+        const std::size_t row = unit * runner_.outcome_count + static_cast<std::size_t>(own[i]);
         ratios[static_cast<std::size_t>(i)] +=
             runner_.checked(tried(i, static_cast<std::ptrdiff_t>(row)), parent) -
             frame.log_prob(runner_.at.table_row + row)[i];

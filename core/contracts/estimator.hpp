@@ -24,8 +24,8 @@ inline constexpr int every_step = std::numeric_limits<int>::max();
 
 /// What an estimator asks the backward pass to bring.
 struct Needs {
-  /// 1: the evidence of the node's children. k: that of all units but the unread descendants less than k
-  /// steps away, which are summed out exactly.
+  /// 1: evidence of the node's children. k > 1: evidence after summing out descendants nearer than k edges
+  /// that the reward does not read.
   int hindsight_steps = 0;
   bool candidate_rewards = false;  ///< what a known reward would be at the node's other outcomes
   bool pathwise = false;           ///< the slopes of the node's features, of all its rewards at once
@@ -50,11 +50,11 @@ struct LocalView {
   int outcome_count = 0;
   int samples = 0;
   std::size_t stride = 0;
-  const S* log_probs = nullptr;      ///< row unit·outcomes + k: log π(k | parents)
+  const S* log_probs = nullptr;      ///< row unit·outcome_count + k: log π(k | parents)
   const Outcome* sampled = nullptr;  ///< row unit
-  const S* evidence = nullptr;  ///< row unit·outcomes + k: log P(what is known | k) - the same | sampled
+  const S* evidence = nullptr;  ///< row unit·outcome_count + k: log P(what is known | k) - the same | sampled
   const S* signal = nullptr;    ///< one per sample: reward minus baseline, times the sample's share
-  /// Where the reward is known, reads these units and was asked for: row unit·outcomes + k, each of
+  /// Where the reward is known, reads these units and was asked for: row unit·outcome_count + k, each of
   /// candidate_stride numbers, the signal if the unit's outcome were k. None: it is the signal for all k.
   const S* candidate_signals = nullptr;
   std::size_t candidate_stride = 0;

@@ -25,7 +25,7 @@ class NodeRunner {
   explicit NodeRunner(const Placement& placed)
       : at(placed),
         units(static_cast<std::size_t>(at.shape.units)),
-        outcomes(static_cast<std::size_t>(at.shape.outcome_count())),
+        outcome_count(static_cast<std::size_t>(at.shape.outcome_count())),
         parameters(at.shape.parameter_count),
         parent_shapes(at.parent_shapes()) {
     for (const ParentPlace& parent : at.parents) {
@@ -48,7 +48,7 @@ class NodeRunner {
     if (!frame.starts_sum)
       for (std::size_t i = 0; i < parameters; ++i) gradient[i] += sum[i];
   }
-  std::size_t table_rows() const { return units * outcomes; }
+  std::size_t table_rows() const { return units * outcome_count; }
   bool sends_messages() const {
     return std::any_of(at.parents.begin(), at.parents.end(), [](const auto& p) { return p.wants_messages; });
   }
@@ -86,7 +86,7 @@ class NodeRunner {
   }
 
   const Placement& at;
-  const std::size_t units, outcomes, parameters;
+  const std::size_t units, outcome_count, parameters;
   const std::vector<ParentShape> parent_shapes;  ///< as readings show them
   std::size_t features = 0, parent_units = 0;    ///< of all that it reads
 

@@ -134,11 +134,11 @@ class SampleBlock final : public Block<S> {
   void check(std::span<const S> table) const {
     for (std::size_t unit = 0; unit < runner_.units; ++unit) {
       double total = 0;
-      for (const S log_prob : table.subspan(unit * runner_.outcomes, runner_.outcomes))
+      for (const S log_prob : table.subspan(unit * runner_.outcome_count, runner_.outcome_count))
         total += std::exp(static_cast<double>(log_prob));
-      runner_.check_sum(
-          unit, total,
-          "log_softmax(out.data() + unit * outcomes, outcomes);   // in log_probs, after the scores");
+      runner_.check_sum(unit, total,
+                        "log_softmax(out.data() + unit * outcome_count, outcome_count);   // in log_probs, "
+                        "after the scores");
     }
   }
 
@@ -148,7 +148,7 @@ class SampleBlock final : public Block<S> {
                std::size_t feature, std::size_t unit) const {
     const Encoding& encoding = parent.from->shape.encoding;
     const auto width = static_cast<std::size_t>(encoding.width),
-               outcomes = static_cast<std::size_t>(encoding.outcome_count);
+               outcome_count = static_cast<std::size_t>(encoding.outcome_count);
     const std::span<S> table = numbers(frame, runner_.features, runner_.table_rows());
     for (std::size_t j = 0; j < parent.from->units(); ++j) {
       Outcome& slot = frame.outcome_scratch[unit + j];
@@ -163,7 +163,7 @@ class SampleBlock final : public Block<S> {
         if (candidate == actual) continue;
         show(candidate);
         evaluate(frame, reading, table);
-        frame.evidence(parent.from->table_row + j * outcomes + static_cast<std::size_t>(candidate))[i] +=
+        frame.evidence(parent.from->table_row + j * outcome_count + static_cast<std::size_t>(candidate))[i] +=
             likelihood_ratio(frame, i, table, parent);
       }
       show(actual);
@@ -175,8 +175,8 @@ class SampleBlock final : public Block<S> {
                      const ParentPlace& parent) const {
     S ratio = 0;
     for (std::size_t unit = 0; unit < runner_.units; ++unit) {
-      const std::size_t row =
-          unit * runner_.outcomes + static_cast<std::size_t>(frame.outcome(runner_.at.unit_row + unit)[i]);
+      const std::size_t row = unit * runner_.outcome_count +
+                              static_cast<std::size_t>(frame.outcome(runner_.at.unit_row + unit)[i]);
       ratio += runner_.checked(table[row], parent) - frame.log_prob(runner_.at.table_row + row)[i];
     }
     return ratio;

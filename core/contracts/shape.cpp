@@ -17,11 +17,11 @@ double draw(std::uint64_t seed, std::uint32_t word, std::uint32_t first, std::ui
 }  // namespace
 
 Encoding scalar_encoding(std::vector<double> values) {
-  const int outcomes = static_cast<int>(values.size());
-  return {outcomes, 1, std::move(values)};
+  const int outcome_count = static_cast<int>(values.size());
+  return {outcome_count, 1, std::move(values)};
 }
 
-Encoding one_hot_encoding(int outcomes) { return {outcomes, outcomes}; }
+Encoding one_hot_encoding(int outcome_count) { return {outcome_count, outcome_count}; }
 
 double Initialisation::uniform(int unit, int logit, std::size_t parent, int parent_unit, int feature) const {
   return draw(seed, 2 * static_cast<std::uint32_t>(logit),

@@ -34,7 +34,7 @@ struct Encoding {
 /// One number per outcome.
 Encoding scalar_encoding(std::vector<double> values);
 /// One feature per outcome: 1 for the sampled one, 0 for the others.
-Encoding one_hot_encoding(int outcomes);
+Encoding one_hot_encoding(int outcome_count);
 
 /// What a random pattern was drawn from.
 struct RandomWiring {

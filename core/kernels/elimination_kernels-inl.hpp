@@ -41,12 +41,12 @@ struct TableRows {
 
 /// Calls value(rows, lane) for every joint outcome and vector of samples, and stores what it returns.
 template <class S, class Value>
-HWY_INLINE void fill_table(std::span<const LogTable<S>> tables, std::span<const int> outcomes, int lanes,
-                           S* out, const Value& value) {
+HWY_INLINE void fill_table(std::span<const LogTable<S>> tables, std::span<const int> outcome_counts,
+                           int lanes, S* out, const Value& value) {
   const hn::ScalableTag<S> d;
   constexpr auto width = static_cast<std::size_t>(hn::MaxLanes(d));
   const auto row = static_cast<std::size_t>(lanes);
-  OutcomeCounter counter(outcomes);
+  OutcomeCounter counter(outcome_counts);
   do {
     const TableRows<S> rows(tables, counter, lanes);
     for (std::size_t i = 0; i < row; i += width) hn::Store(value(rows, i), d, out + i);
@@ -55,8 +55,8 @@ HWY_INLINE void fill_table(std::span<const LogTable<S>> tables, std::span<const 
 }
 
 template <class S>
-void join(std::span<const LogTable<S>> tables, std::span<const int> outcomes, int lanes, S* out) {
-  fill_table(tables, outcomes, lanes, out,
+void join(std::span<const LogTable<S>> tables, std::span<const int> outcome_counts, int lanes, S* out) {
+  fill_table(tables, outcome_counts, lanes, out,
              [](const TableRows<S>& rows, std::size_t i) HWY_ATTR { return rows.sum(i); });
 }
 
@@ -75,13 +75,13 @@ HWY_INLINE hn::Vec<hn::ScalableTag<S>> log_sum(const TableRows<S>& rows, int sum
                                                std::size_t lane) {
   const hn::ScalableTag<S> d;
   const auto impossible = hn::Set(d, -std::numeric_limits<S>::infinity());
-  const auto outcomes = static_cast<std::size_t>(summed);
+  const auto outcome_count = static_cast<std::size_t>(summed);
   auto largest = rows.sum(lane);
-  for (std::size_t k = 1; k < outcomes; ++k) largest = hn::Max(largest, rows.sum(k * row + lane));
+  for (std::size_t k = 1; k < outcome_count; ++k) largest = hn::Max(largest, rows.sum(k * row + lane));
   const auto nothing = hn::Eq(largest, impossible);
   const auto reference = hn::IfThenElse(nothing, hn::Zero(d), largest);
   auto total = hn::Zero(d);
-  for (std::size_t k = 0; k < outcomes; ++k) {
+  for (std::size_t k = 0; k < outcome_count; ++k) {
     const auto gap = hn::Max(hn::Sub(rows.sum(k * row + lane), reference), hn::Set(d, S(-1e4)));
     total = hn::Add(total, hn::Exp(d, gap));
   }
@@ -91,21 +91,21 @@ HWY_INLINE hn::Vec<hn::ScalableTag<S>> log_sum(const TableRows<S>& rows, int sum
 }
 
 template <class S>
-void sum_out(std::span<const LogTable<S>> tables, std::span<const int> outcomes, int summed, int lanes,
+void sum_out(std::span<const LogTable<S>> tables, std::span<const int> outcome_counts, int summed, int lanes,
              S* out) {
   const auto row = static_cast<std::size_t>(lanes);
   if (summed == 2)
-    fill_table(tables, outcomes, lanes, out, [&](const TableRows<S>& rows, std::size_t i) HWY_ATTR {
+    fill_table(tables, outcome_counts, lanes, out, [&](const TableRows<S>& rows, std::size_t i) HWY_ATTR {
       return log_add<S>(rows.sum(i), rows.sum(row + i));
     });
   else
-    fill_table(tables, outcomes, lanes, out, [&](const TableRows<S>& rows, std::size_t i) HWY_ATTR {
+    fill_table(tables, outcome_counts, lanes, out, [&](const TableRows<S>& rows, std::size_t i) HWY_ATTR {
       return log_sum(rows, summed, row, i);
     });
 }
 
 template <class S>
-void make_relative(const S* table, int outcomes, const Outcome* sampled, int lanes, std::size_t stride,
+void make_relative(const S* table, int outcome_count, const Outcome* sampled, int lanes, std::size_t stride,
                    S* rows) {
   const hn::ScalableTag<S> d;
   const hn::Rebind<Outcome, hn::ScalableTag<S>> narrow;
@@ -121,8 +121,8 @@ void make_relative(const S* table, int outcomes, const Outcome* sampled, int lan
     const auto entry = [&](int k)
                            HWY_ATTR { return hn::Load(d, table + static_cast<std::size_t>(k) * row + i); };
     auto reference = entry(0);
-    for (int k = 1; k < outcomes; ++k) reference = hn::IfThenElse(is(k), entry(k), reference);
-    for (int k = 0; k < outcomes; ++k)
+    for (int k = 1; k < outcome_count; ++k) reference = hn::IfThenElse(is(k), entry(k), reference);
+    for (int k = 0; k < outcome_count; ++k)
       hn::Store(hn::IfThenZeroElse(is(k), hn::Sub(entry(k), reference)), d,
                 rows + static_cast<std::size_t>(k) * stride + i);
   }

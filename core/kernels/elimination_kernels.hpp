@@ -25,14 +25,14 @@ inline constexpr std::size_t most_tables = 16;
 template <class S>
 struct EliminationKernels {
   /// out[joint outcome] = Σ tables, the last unit fastest.
-  void (*join)(std::span<const LogTable<S>> tables, std::span<const int> outcomes, int lanes, S* out);
+  void (*join)(std::span<const LogTable<S>> tables, std::span<const int> outcome_counts, int lanes, S* out);
   /// out[joint outcome] = log Σ e^(Σ tables) over the outcomes of one more unit, whose rows lie side by side
   /// in every table.
-  void (*sum_out)(std::span<const LogTable<S>> tables, std::span<const int> outcomes, int summed, int lanes,
-                  S* out);
+  void (*sum_out)(std::span<const LogTable<S>> tables, std::span<const int> outcome_counts, int summed,
+                  int lanes, S* out);
   /// rows[k] = table[k] - table[sampled], exactly 0 at the sampled outcome; rows are `stride` apart.
-  void (*make_relative)(const S* table, int outcomes, const Outcome* sampled, int lanes, std::size_t stride,
-                        S* rows);
+  void (*make_relative)(const S* table, int outcome_count, const Outcome* sampled, int lanes,
+                        std::size_t stride, S* rows);
 };
 
 template <class S>

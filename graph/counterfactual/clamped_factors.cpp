@@ -4,6 +4,7 @@
 #include <cmath>
 #include <set>
 
+#include <hindsight/core/index.hpp>
 #include <hindsight/core/node_runner.hpp>
 #include <hindsight/core/outcome_counter.hpp>
 
@@ -21,12 +22,12 @@ const ClampedBlocks<S>& ClampedFactors<S>::blocks_of(const std::vector<NodeId>& 
 template <class S>
 std::size_t ClampedFactors<S>::add(const EliminationPlan& plan, const EliminationPlan::Trial& trial,
                                    std::span<const TrialTable> tables) {
-  const auto place = [&](NodeId node) { return &placements_[static_cast<std::size_t>(node.index)]; };
+  const auto place = [&](NodeId node) { return &placements_[index(node)]; };
   Trial made;
   for (const int variable : trial.open) {
     const UnitRef& unit = plan.variables[static_cast<std::size_t>(variable)];
     made.open.push_back({place(unit.node), static_cast<std::size_t>(unit.unit)});
-    made.outcomes.push_back(made.open.back().at->shape.outcome_count());
+    made.outcome_counts.push_back(made.open.back().at->shape.outcome_count());
   }
   std::set<NodeId> readers;
   std::set<std::size_t> started;
@@ -44,8 +45,8 @@ std::size_t ClampedFactors<S>::add(const EliminationPlan& plan, const Eliminatio
 template <class S>
 void ClampedFactors<S>::read(const Frame<S>& actual, const Frame<S>& trial, const Trial& of,
                              const Entry& entry, S* row) const {
-  const auto outcomes = static_cast<std::size_t>(entry.at->shape.outcome_count());
-  const std::size_t table_row = entry.at->table_row + entry.unit * outcomes;
+  const auto outcome_count = static_cast<std::size_t>(entry.at->shape.outcome_count());
+  const std::size_t table_row = entry.at->table_row + entry.unit * outcome_count;
   const auto lanes = static_cast<std::size_t>(trial.lanes);
   const auto check = [&](S log_prob) {
     if (std::isnan(log_prob))
@@ -53,7 +54,7 @@ void ClampedFactors<S>::read(const Frame<S>& actual, const Frame<S>& trial, cons
     return log_prob;
   };
   if (entry.own_stride > 0) {
-    for (std::size_t k = 0; k < outcomes; ++k) {
+    for (std::size_t k = 0; k < outcome_count; ++k) {
       S* const out = row + k * entry.own_stride * lanes;
       const S* const log_probs = trial.log_prob(table_row + k);
       std::fill_n(out, lanes, S(0));
@@ -71,7 +72,7 @@ template <class S>
 void ClampedFactors<S>::fill(const Frame<S>& actual, const Frame<S>& trial, std::size_t number,
                              S* rows) const {
   const Trial& of = trials_[number];
-  internal::OutcomeCounter counter(of.outcomes);
+  internal::OutcomeCounter counter(of.outcome_counts);
   do {
     for (std::size_t i = 0; i < of.open.size(); ++i) {
       Outcome tried[chunk_samples];

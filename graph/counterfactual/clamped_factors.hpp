@@ -54,7 +54,7 @@ class ClampedFactors {
   };
   struct Trial {
     std::vector<OpenUnit> open;
-    std::vector<int> outcomes;
+    std::vector<int> outcome_counts;
     std::vector<Entry> entries;
     const ClampedBlocks<S>* blocks = nullptr;
   };

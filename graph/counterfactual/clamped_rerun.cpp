@@ -18,16 +18,16 @@ double rerun_cost(const Graph& graph, NodeId node, const Downstream& below, cons
 
 template <class S>
 void ClampedRerun<S>::send(const Frame<S>& actual, const Frame<S>& trial) const {
-  const std::size_t outcomes = index(node_.shape.outcome_count());
+  const std::size_t outcome_count = index(node_.shape.outcome_count());
   for_each_candidate(actual, trial, [&](std::size_t unit, const Outcome* tried) {
     for (const Placement& child : blocks_.readers()) {
-      const std::size_t child_outcomes = index(child.shape.outcome_count());
+      const std::size_t child_outcome_count = index(child.shape.outcome_count());
       for (std::size_t u = 0; u < index(child.shape.units); ++u)
         for (int i = 0; i < actual.samples; ++i) {
           const std::size_t row =
-              child.table_row + u * child_outcomes + index(actual.outcome(child.unit_row + u)[i]);
+              child.table_row + u * child_outcome_count + index(actual.outcome(child.unit_row + u)[i]);
           if (std::isnan(trial.log_prob(row)[i])) refuse_not_a_number(child.name, node_.name);
-          actual.evidence(node_.table_row + unit * outcomes + index(tried[i]))[i] +=
+          actual.evidence(node_.table_row + unit * outcome_count + index(tried[i]))[i] +=
               trial.log_prob(row)[i] - actual.log_prob(row)[i];
         }
     }

@@ -42,13 +42,13 @@ template <class S>
 template <class Visit>
 void ClampedRerun<S>::for_each_candidate(const Frame<S>& actual, const Frame<S>& trial,
                                          const Visit& visit) const {
-  const Outcome outcomes = node_.shape.outcome_count();
+  const Outcome outcome_count = node_.shape.outcome_count();
   for (std::size_t unit = 0; unit < static_cast<std::size_t>(node_.shape.units); ++unit) {
     const Outcome* const sampled = actual.outcome(node_.unit_row + unit);
     // Every sample tries the outcome that is `shift` further than its own.
-    for (Outcome shift = 1; shift < outcomes; ++shift) {
+    for (Outcome shift = 1; shift < outcome_count; ++shift) {
       Outcome tried[chunk_samples];
-      for (int i = 0; i < actual.lanes; ++i) tried[i] = (sampled[i] + shift) % outcomes;
+      for (int i = 0; i < actual.lanes; ++i) tried[i] = (sampled[i] + shift) % outcome_count;
       show(trial, node_, unit, tried);
       blocks_.run(trial);
       visit(unit, static_cast<const Outcome*>(tried));

@@ -199,7 +199,7 @@ void EliminationPlanner::add_trials(EliminationPlan& plan) const {
 
 /// Per joint outcome, a trial computes all parameters of what it runs, a type's own factors their logits.
 double EliminationPlanner::factor_cost(const EliminationPlan& plan) const {
-  const auto joint_outcomes = [&](const std::vector<int>& open) {
+  const auto joint_outcome_count = [&](const std::vector<int>& open) {
     double product = 1;
     for (const int variable : open)
       product *= graph_.shape(plan.variables[index(variable)].node).outcome_count();
@@ -216,11 +216,11 @@ double EliminationPlanner::factor_cost(const EliminationPlan& plan) const {
     double each = 0;
     for (const NodeId node : nodes)
       each += std::max<double>(1, static_cast<double>(graph_.shape(node).parameter_count));
-    cost += joint_outcomes(trial.open) * each;
+    cost += joint_outcome_count(trial.open) * each;
   }
   for (std::size_t f = 0; f < plan.factors.size(); ++f)
     if (!is_tried[f])
-      cost += joint_outcomes(plan.factors[f].open) * graph_.shape(plan.factors[f].unit.node).logits;
+      cost += joint_outcome_count(plan.factors[f].open) * graph_.shape(plan.factors[f].unit.node).logits;
   return cost;
 }
 
@@ -244,15 +244,15 @@ EliminationPlan EliminationPlanner::plan(const UnitRef& unit, RewardId reward, i
   const std::vector<int> variables = connected(vertices);
   add_factors(plan, vertices, variables);
   plan.is_one_step = variables.size() == 1 && !sums_children;
-  std::vector<int> outcomes;
+  std::vector<int> outcome_counts;
   for (const UnitRef& variable : plan.variables)
-    outcomes.push_back(graph_.shape(variable.node).outcome_count());
+    outcome_counts.push_back(graph_.shape(variable.node).outcome_count());
   std::vector<std::vector<int>> neighbours(variables.size());
   for (const EliminationPlan::Factor& factor : plan.factors) {
     std::vector<int> scope = factor.open;
     if (factor.own >= 0) scope.push_back(factor.own);
     double entries = 1;
-    for (const int variable : scope) entries *= outcomes[index(variable)];
+    for (const int variable : scope) entries *= outcome_counts[index(variable)];
     if (entries > limit) {  // listing the pairs alone could take long
       for (const int variable : scope) plan.largest.push_back(plan.variables[index(variable)]);
       return give_up(entries);
@@ -265,7 +265,7 @@ EliminationPlan EliminationPlanner::plan(const UnitRef& unit, RewardId reward, i
     std::sort(of.begin(), of.end());
     of.erase(std::unique(of.begin(), of.end()), of.end());
   }
-  const EliminationOrder order = min_fill(std::move(neighbours), outcomes, limit);
+  const EliminationOrder order = min_fill(std::move(neighbours), outcome_counts, limit);
   for (const int variable : order.largest) plan.largest.push_back(plan.variables[index(variable)]);
   if (!order.is_complete) return give_up(order.entries);
   std::vector<int> ordered{variables[0]};

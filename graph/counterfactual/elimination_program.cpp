@@ -24,7 +24,7 @@ class EliminationProgram<S>::Compiler {
         ready_(plan.variables.size()),
         groups_(plan.variables.size()) {
     for (const UnitRef& variable : plan.variables)
-      outcomes_.push_back(place(variable.node).shape.outcome_count());
+      outcome_counts_.push_back(place(variable.node).shape.outcome_count());
   }
 
   void run() {
@@ -32,12 +32,12 @@ class EliminationProgram<S>::Compiler {
     const Placement& at = place(own.node);
     Unit unit{.unit_row = at.unit_row + index(own.unit),
               .evidence_row = made_.evidence_rows_,
-              .outcomes = at.shape.outcome_count(),
+              .outcome_count = at.shape.outcome_count(),
               .first_trial = 0,
               .trials = plan_.trials.size(),
               .first_step = made_.steps_.size(),
               .steps = 0};
-    made_.evidence_rows_ += index(unit.outcomes);
+    made_.evidence_rows_ += index(unit.outcome_count);
     std::vector<bool> is_tried(plan_.factors.size(), false);
     for (const EliminationPlan::Trial& trial : plan_.trials) {
       const std::size_t number = add_trial(trial);
@@ -61,14 +61,15 @@ class EliminationProgram<S>::Compiler {
   }
   std::size_t rows(const Scope& scope) const {
     std::size_t rows = 1;
-    for (const int variable : scope) rows *= index(outcomes_[index(variable)]);
+    for (const int variable : scope) rows *= index(outcome_counts_[index(variable)]);
     return rows;
   }
   /// Rows from one outcome of the variable to the next; 0 where the table does not depend on it.
   std::size_t stride(const Scope& scope, int variable) const {
     if (!std::binary_search(scope.begin(), scope.end(), variable)) return 0;
     std::size_t stride = 1;
-    for (auto last = scope.rbegin(); *last != variable; ++last) stride *= index(outcomes_[index(*last)]);
+    for (auto last = scope.rbegin(); *last != variable; ++last)
+      stride *= index(outcome_counts_[index(*last)]);
     return stride;
   }
   std::vector<std::size_t> strides(const Scope& scope, const std::vector<int>& variables) const {
@@ -145,14 +146,14 @@ class EliminationProgram<S>::Compiler {
     const std::size_t above = next_row_;
     const std::size_t filled = fill_groups(variable, tables);
     const std::vector<Join> surplus = join_surplus(clique, tables);
-    add_steps(surplus, {rest, tables, result}, outcomes_[index(variable)], filled);
+    add_steps(surplus, {rest, tables, result}, outcome_counts_[index(variable)], filled);
     next_row_ = above;
     if (!rest.empty()) ready_[index(rest.back())].push_back({rest, result});
   }
 
   void leave_first() {
     std::vector<Table>& tables = ready_.front();
-    const std::size_t result = take(index(outcomes_.front()));
+    const std::size_t result = take(index(outcome_counts_.front()));
     const std::size_t filled = fill_groups(0, tables);
     if (tables.empty()) return;
     const Scope scope{0};
@@ -207,11 +208,11 @@ class EliminationProgram<S>::Compiler {
               .filled = made_.filled_.size() - first_filled,
               .first_used = made_.used_.size(),
               .used = join.tables.size(),
-              .first_outcome = made_.outcomes_.size(),
-              .outcomes = join.scope.size(),
+              .first_kept = made_.outcome_counts_.size(),
+              .kept = join.scope.size(),
               .summed = summed,
               .row = join.row};
-    for (const int variable : join.scope) made_.outcomes_.push_back(outcomes_[index(variable)]);
+    for (const int variable : join.scope) made_.outcome_counts_.push_back(outcome_counts_[index(variable)]);
     for (const Table& table : join.tables) {
       made_.used_.push_back({table.row, made_.strides_.size()});
       for (const int variable : join.scope)
@@ -224,7 +225,7 @@ class EliminationProgram<S>::Compiler {
   const EliminationPlan& plan_;
   std::span<const Placement> placements_;
   std::span<const std::optional<AnyNode>> nodes_;
-  std::vector<int> outcomes_;              ///< per variable
+  std::vector<int> outcome_counts_;        ///< per variable
   std::vector<std::vector<Table>> ready_;  ///< per variable that is summed out of them
   /// Per such variable: factors by scope, kind, logits and the variable that they are.
   std::vector<std::map<std::tuple<Scope, std::size_t, int, int>, FactorGroup>> groups_;
@@ -257,15 +258,15 @@ void EliminationProgram<S>::run_step(const Frame<S>& actual, const Step& step, S
   std::array<LogTable<S>, most_tables> used;
   for (std::size_t u = 0; u < step.used; ++u) {
     const Used& table = used_[step.first_used + u];
-    used[u] = {tables + table.row * lanes, std::span(strides_).subspan(table.first_stride, step.outcomes)};
+    used[u] = {tables + table.row * lanes, std::span(strides_).subspan(table.first_stride, step.kept)};
   }
   const std::span<const LogTable<S>> summands(used.data(), step.used);
-  const std::span<const int> outcomes = std::span(outcomes_).subspan(step.first_outcome, step.outcomes);
+  const std::span<const int> outcome_counts = std::span(outcome_counts_).subspan(step.first_kept, step.kept);
   const auto& kernels = elimination_kernels<S>(actual.instructions);
   if (step.summed > 0)
-    kernels.sum_out(summands, outcomes, step.summed, actual.lanes, tables + step.row * lanes);
+    kernels.sum_out(summands, outcome_counts, step.summed, actual.lanes, tables + step.row * lanes);
   else
-    kernels.join(summands, outcomes, actual.lanes, tables + step.row * lanes);
+    kernels.join(summands, outcome_counts, actual.lanes, tables + step.row * lanes);
 }
 
 template <class S>
@@ -279,12 +280,12 @@ void EliminationProgram<S>::run(const Frame<S>& actual, const Frame<S>& trial, S
       run_step(actual, steps_[s], tables, scratch);
     S* const rows = evidence + unit.evidence_row * actual.stride;
     if (unit.steps == 0) {
-      for (int k = 0; k < unit.outcomes; ++k) std::fill_n(rows + index(k) * actual.stride, lanes, S(0));
+      for (int k = 0; k < unit.outcome_count; ++k) std::fill_n(rows + index(k) * actual.stride, lanes, S(0));
       continue;
     }
     const std::size_t last = steps_[unit.first_step + unit.steps - 1].row;
     elimination_kernels<S>(actual.instructions)
-        .make_relative(tables + last * lanes, unit.outcomes, actual.outcome(unit.unit_row), actual.lanes,
+        .make_relative(tables + last * lanes, unit.outcome_count, actual.outcome(unit.unit_row), actual.lanes,
                        actual.stride, rows);
   }
 }

@@ -52,13 +52,13 @@ class EliminationProgram {
   struct Step {
     std::size_t first_filled = 0, filled = 0;
     std::size_t first_used = 0, used = 0;
-    std::size_t first_outcome = 0, outcomes = 0;  ///< of the variables that stay
-    int summed = 0;                               ///< outcomes of the one that goes; 0: none goes
-    std::size_t row = 0;                          ///< of the result
+    std::size_t first_kept = 0, kept = 0;  ///< variables that stay, by their counts of outcomes
+    int summed = 0;                        ///< outcomes of the one that goes; 0: none goes
+    std::size_t row = 0;                   ///< of the result
   };
   struct Unit {
     std::size_t unit_row = 0, evidence_row = 0;
-    int outcomes = 0;
+    int outcome_count = 0;
     std::size_t first_trial = 0, trials = 0;
     std::size_t first_step = 0, steps = 0;  ///< none: nothing depends on it; the last leaves only itself
   };
@@ -84,7 +84,7 @@ class EliminationProgram {
   std::vector<Filled> filled_;
   std::vector<Used> used_;
   std::vector<std::uint32_t> strides_;
-  std::vector<int> outcomes_;
+  std::vector<int> outcome_counts_;
   std::size_t evidence_rows_ = 0, table_rows_ = 0;
 };
 

@@ -14,8 +14,11 @@ namespace {
 
 class MinFill {
  public:
-  MinFill(std::vector<std::vector<int>> neighbours, std::span<const int> outcomes, double limit)
-      : neighbours_(std::move(neighbours)), outcomes_(outcomes), limit_(limit), ranks_(outcomes.size()) {
+  MinFill(std::vector<std::vector<int>> neighbours, std::span<const int> outcome_counts, double limit)
+      : neighbours_(std::move(neighbours)),
+        outcome_counts_(outcome_counts),
+        limit_(limit),
+        ranks_(outcome_counts.size()) {
     for (int v = 1; v < static_cast<int>(ranks_.size()); ++v) queue_.insert(ranks_[index(v)] = rank(v));
   }
 
@@ -51,8 +54,8 @@ class MinFill {
 
   Rank rank(int variable) const {
     const std::vector<int>& around = neighbours_[index(variable)];
-    double entries = outcomes_[index(variable)];
-    for (const int other : around) entries *= outcomes_[index(other)];
+    double entries = outcome_counts_[index(variable)];
+    for (const int other : around) entries *= outcome_counts_[index(other)];
     // Nothing that passes the limit will be taken, and its neighbours may be very many.
     if (entries > limit_) return {too_large, entries, variable};
     std::size_t fill = 0;
@@ -92,7 +95,7 @@ class MinFill {
   }
 
   std::vector<std::vector<int>> neighbours_;
-  std::span<const int> outcomes_;
+  std::span<const int> outcome_counts_;
   const double limit_;
   std::vector<Rank> ranks_;
   std::set<Rank> queue_;
@@ -102,9 +105,9 @@ class MinFill {
 
 }  // namespace
 
-EliminationOrder min_fill(std::vector<std::vector<int>> neighbours, std::span<const int> outcomes,
+EliminationOrder min_fill(std::vector<std::vector<int>> neighbours, std::span<const int> outcome_counts,
                           double limit) {
-  return MinFill(std::move(neighbours), outcomes, limit).run();
+  return MinFill(std::move(neighbours), outcome_counts, limit).run();
 }
 
 }  // namespace hindsight::internal

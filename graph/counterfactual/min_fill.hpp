@@ -16,7 +16,7 @@ struct EliminationOrder {
 /// Sums out next the variable whose neighbours lack the fewest edges among themselves; among equals the one
 /// with the smallest table. Stops as soon as the tables together pass the limit, so that dense graphs cost no
 /// time. `neighbours` are sorted, per variable; variable 0 stays.
-EliminationOrder min_fill(std::vector<std::vector<int>> neighbours, std::span<const int> outcomes,
+EliminationOrder min_fill(std::vector<std::vector<int>> neighbours, std::span<const int> outcome_counts,
                           double limit);
 
 }  // namespace hindsight::internal

@@ -8,9 +8,13 @@
 #include <fmt/format.h>
 
 #include <hindsight/core/callback.hpp>
+#include <hindsight/core/index.hpp>
 
 namespace hindsight {
 namespace {
+
+const EstimatorChoice automatic;  ///< where no estimator was chosen
+const BaselineChoice none;        ///< where no baseline was
 
 void check_shape(const std::string& name, const Shape& shape, bool deterministic) {
   if (deterministic) {
@@ -36,7 +40,7 @@ void check_shape(const std::string& name, const Shape& shape, bool deterministic
               encoding.outcome_count, encoding.width, encoding.values.size(),
               finite ? "values" : "values, not all finite"),
           .help = {"return Shape{.units = 1, .encoding = scalar_encoding({-1, 1})} or "
-                   "one_hot_encoding(outcomes) from shape()"}});
+                   "one_hot_encoding(outcome_count) from shape()"}});
 }
 
 /// What a node's own shape() must hold besides an encoding.
@@ -82,8 +86,7 @@ NodeId Graph::input(std::string name, int units) {
                  .node = {},
                  .shape = NodeShape({.units = units}),
                  .parents = {},
-                 .children = {},
-                 .choice = {}});
+                 .children = {}});
 }
 
 NodeId Graph::add(std::string name, AnyNode node, std::vector<Edge> edges) {
@@ -96,8 +99,7 @@ NodeId Graph::add(std::string name, AnyNode node, std::vector<Edge> edges) {
            .message =
                fmt::format("its parent, node number {}, does not exist; {}", edge.parent.index, census()),
            .help = {"add parents first and pass the NodeId that graph.add(…) or graph.input(…) returned"}});
-  Entry entry{
-      .name = name, .node = std::move(node), .shape = {}, .parents = {}, .children = {}, .choice = {}};
+  Entry entry{.name = name, .node = std::move(node), .shape = {}, .parents = {}, .children = {}};
   Wirings wirings;
   entry.parents = resolve(name, *entry.node, edges, wirings);
   const Shape shape = internal::guarded_call({"node-threw", &name, "its shape"},
@@ -122,15 +124,13 @@ NodeId Graph::add(std::string name, AnyNode node, std::vector<Edge> edges) {
 NodeId Graph::append(Entry entry, Wirings wirings) {
   make_room(nodes_);
   make_room(wirings_, wirings.size());
-  for (const Parent& parent : entry.parents)
-    make_room(nodes_[static_cast<std::size_t>(parent.node.index)].children);
+  for (const Parent& parent : entry.parents) make_room(nodes_[internal::index(parent.node)].children);
   const NodeId added{node_count()};
   names_.emplace(entry.name, added);
   entry.first_unit = static_cast<std::uint32_t>(unit_count());
   entry.first_edge = edge_count();
   if (entry.node) entry.role = entry.node->is_deterministic() ? Role::deterministic : Role::stochastic;
-  for (const Parent& parent : entry.parents)
-    nodes_[static_cast<std::size_t>(parent.node.index)].children.push_back(added);
+  for (const Parent& parent : entry.parents) nodes_[internal::index(parent.node)].children.push_back(added);
   nodes_.push_back(std::move(entry));
   std::move(wirings.begin(), wirings.end(), std::back_inserter(wirings_));
   return added;
@@ -165,62 +165,69 @@ RewardId Graph::reward(std::string name, std::vector<NodeId> reads) {
   make_room(rewards_);
   const RewardId added{reward_count()};
   names_.emplace(name, added);
-  rewards_.push_back({std::move(name), std::move(reads), {}, {}});
+  rewards_.push_back({std::move(name), std::move(reads), {}});
   return added;
 }
 
 void Graph::estimate_with(NodeId node, EstimatorChoice estimator) {
   check_creditable(node, "estimator");
-  nodes_[static_cast<std::size_t>(node.index)].choice = std::move(estimator);
+  estimators_.choose(node, std::move(estimator));
 }
 
 void Graph::estimate_with(NodeId node, RewardId reward, EstimatorChoice estimator) {
   check_creditable(node, "estimator");
   at(reward);
-  choices_.insert_or_assign({node, reward}, std::move(estimator));
+  estimators_.choose(node, reward, std::move(estimator));
+}
+
+const EstimatorChoice& Graph::choice(NodeId node) const {
+  at(node);
+  const EstimatorChoice* const chosen = estimators_.of(node);
+  return chosen ? *chosen : automatic;
 }
 
 const EstimatorChoice& Graph::choice(NodeId node, RewardId reward) const {
   at(reward);
-  const auto found = choices_.find({node, reward});
-  return found == choices_.end() ? at(node).choice : found->second;
+  at(node);
+  const EstimatorChoice* const chosen = estimators_.for_pair(node, reward);
+  return chosen ? *chosen : automatic;
 }
 
 void Graph::baseline(RewardId reward, BaselineChoice baseline) {
   at(reward);
-  rewards_[static_cast<std::size_t>(reward.index)].baseline = std::move(baseline);
+  baselines_.choose(reward, std::move(baseline));
 }
 
 void Graph::baseline(NodeId node, BaselineChoice baseline) {
   check_creditable(node, "baseline");
-  nodes_[static_cast<std::size_t>(node.index)].baseline = std::move(baseline);
+  baselines_.choose(node, std::move(baseline));
 }
 
 void Graph::baseline(NodeId node, RewardId reward, BaselineChoice baseline) {
   check_creditable(node, "baseline");
   at(reward);
-  baselines_.insert_or_assign({node, reward}, std::move(baseline));
+  baselines_.choose(node, reward, std::move(baseline));
 }
 
 const BaselineChoice* Graph::chosen_baseline(NodeId node) const {
-  return at(node).baseline ? &*at(node).baseline : nullptr;
+  at(node);
+  return baselines_.of(node);
 }
 
 const BaselineChoice* Graph::chosen_baseline(RewardId reward) const {
-  return at(reward).baseline ? &*at(reward).baseline : nullptr;
+  at(reward);
+  return baselines_.of(reward);
 }
 
 const BaselineChoice* Graph::chosen_baseline(NodeId node, RewardId reward) const {
-  const auto found = baselines_.find({node, reward});
-  return found == baselines_.end() ? nullptr : &found->second;
+  return baselines_.of(node, reward);
 }
 
 const BaselineChoice& Graph::baseline_of(NodeId node, RewardId reward) const {
-  static const BaselineChoice none;
-  for (const BaselineChoice* const chosen :
-       {chosen_baseline(node, reward), chosen_baseline(node), chosen_baseline(reward)})
-    if (chosen) return *chosen;
-  return none;
+  at(node);
+  at(reward);
+  const BaselineChoice* const chosen = baselines_.for_pair(node, reward);
+  return chosen ? *chosen : none;
 }
 
 ParentShape Graph::parent_shape(const Parent& parent) const {
@@ -287,7 +294,7 @@ const Graph::Entry& Graph::at(NodeId node) const {
     refuse({.code = "unknown-node",
             .message = fmt::format("node number {} does not exist; {}", node.index, census()),
             .help = {"use the NodeId that graph.add(…) or graph.input(…) returned"}});
-  return nodes_[static_cast<std::size_t>(node.index)];
+  return nodes_[internal::index(node)];
 }
 
 const Graph::RewardEntry& Graph::at(RewardId reward) const {
@@ -296,7 +303,7 @@ const Graph::RewardEntry& Graph::at(RewardId reward) const {
             .message = fmt::format("reward number {} does not exist; the graph has {} so far", reward.index,
                                    reward_count()),
             .help = {"use the RewardId that graph.reward(…) returned"}});
-  return rewards_[static_cast<std::size_t>(reward.index)];
+  return rewards_[internal::index(reward)];
 }
 
 std::string Graph::census() const {

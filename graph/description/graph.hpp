@@ -75,6 +75,53 @@ enum class Role {
 /// Where a graph is described. What is said of it helps in the words of that place.
 enum class Origin { program, file };
 
+namespace internal {
+
+/// What was chosen for nodes, for rewards and for pairs of them. None: nothing was. What is returned stays
+/// until the next choice.
+template <class Choice>
+class ChoiceTable {
+ public:
+  void choose(NodeId node, Choice choice) { put(of_nodes_, node.index, std::move(choice)); }
+  void choose(RewardId reward, Choice choice) { put(of_rewards_, reward.index, std::move(choice)); }
+  void choose(NodeId node, RewardId reward, Choice choice) {
+    of_pairs_.insert_or_assign({node, reward}, std::move(choice));
+  }
+
+  const Choice* of(NodeId node) const { return get(of_nodes_, node.index); }
+  const Choice* of(RewardId reward) const { return get(of_rewards_, reward.index); }
+  const Choice* of(NodeId node, RewardId reward) const {
+    const auto found = of_pairs_.find({node, reward});
+    return found == of_pairs_.end() ? nullptr : &found->second;
+  }
+  /// Which of them holds for the pair: its own goes before the node's, and that before the reward's.
+  const Choice* for_pair(NodeId node, RewardId reward) const {
+    if (const Choice* const own = of(node, reward)) return own;
+    if (const Choice* const of_node = of(node)) return of_node;
+    return of(reward);
+  }
+
+ private:
+  /// By number, as far as the last that a choice was made for.
+  using List = std::vector<std::optional<Choice>>;
+
+  static void put(List& list, int number, Choice choice) {
+    const auto at = static_cast<std::size_t>(number);
+    if (at >= list.capacity()) list.reserve(at + 1 + at / 4);  // lists are long, and grow by their ends
+    if (at >= list.size()) list.resize(at + 1);
+    list[at] = std::move(choice);
+  }
+  static const Choice* get(const List& list, int number) {
+    const auto at = static_cast<std::size_t>(number);
+    return at < list.size() && list[at] ? &*list[at] : nullptr;
+  }
+
+  List of_nodes_, of_rewards_;
+  std::map<std::pair<NodeId, RewardId>, Choice> of_pairs_;
+};
+
+}  // namespace internal
+
 /// A DAG of discrete stochastic nodes, as the user describes it; deterministic nodes may lie between them.
 /// Parents exist before their children, so a cycle cannot be written. A call that throws leaves the graph as
 /// it was.
@@ -158,10 +205,10 @@ class Graph {
   const KnownReward& known(RewardId reward) const { return at(reward).value; }
   bool is_known(RewardId reward) const { return static_cast<bool>(at(reward).value); }
   /// For all rewards without a choice of their own.
-  const EstimatorChoice& choice(NodeId node) const { return at(node).choice; }
+  const EstimatorChoice& choice(NodeId node) const;
   const EstimatorChoice& choice(NodeId node, RewardId reward) const;
   /// A choice was made for this very reward, not for all.
-  bool has_own_choice(NodeId node, RewardId reward) const { return choices_.contains({node, reward}); }
+  bool has_own_choice(NodeId node, RewardId reward) const { return estimators_.of(node, reward) != nullptr; }
   const BaselineChoice& baseline_of(NodeId node, RewardId reward) const;
   /// As they were chosen, for nodes, rewards and pairs of them. None: nothing was chosen.
   const BaselineChoice* chosen_baseline(NodeId node) const;
@@ -178,14 +225,11 @@ class Graph {
     NodeShape shape;
     std::vector<Parent> parents;
     std::vector<NodeId> children;
-    EstimatorChoice choice;
-    std::optional<BaselineChoice> baseline = {};
   };
   struct RewardEntry {
     std::string name;
     std::vector<NodeId> reads;
     KnownReward value;
-    std::optional<BaselineChoice> baseline;
   };
 
   using Bearer = std::variant<NodeId, RewardId>;
@@ -223,8 +267,8 @@ class Graph {
   Wirings wirings_;
   std::vector<RewardEntry> rewards_;
   std::unordered_map<std::string, Bearer, NameHash, std::equal_to<>> names_;
-  std::map<std::pair<NodeId, RewardId>, EstimatorChoice> choices_;
-  std::map<std::pair<NodeId, RewardId>, BaselineChoice> baselines_;
+  internal::ChoiceTable<EstimatorChoice> estimators_;
+  internal::ChoiceTable<BaselineChoice> baselines_;
   Origin origin_ = Origin::program;
 };
 

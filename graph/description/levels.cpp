@@ -15,7 +15,7 @@ std::string to_string(const Graph& graph, const UnitRef& ref) {
 }
 
 std::vector<int> levels(const Graph& graph) {
-  std::vector<int> levels(static_cast<std::size_t>(graph.node_count()), 0);
+  std::vector<int> levels(internal::index(graph.node_count()), 0);
   for (const NodeId node : graph.nodes())  // order of addition is a topological order
     for (const Graph::Parent& parent : graph.parents(node))
       levels[internal::index(node)] =
@@ -24,7 +24,7 @@ std::vector<int> levels(const Graph& graph) {
 }
 
 std::vector<bool> upstream_of(const Graph& graph, RewardId reward) {
-  std::vector<bool> upstream(static_cast<std::size_t>(graph.node_count()), false);
+  std::vector<bool> upstream(internal::index(graph.node_count()), false);
   for (const NodeId node : graph.reads(reward)) upstream[internal::index(node)] = true;
   const IdRange<NodeId> nodes = graph.nodes();
   for (auto at = nodes.end(); at != nodes.begin();)

@@ -140,7 +140,7 @@ Doubt::Doubt(const Model& model) {
   for (const NodeId node : plan.layout.nodes()) {
     if (!plan.layout.is_stochastic(node)) continue;
     const Placement& at = plan.layout.placement(node);
-    Entry entry{.node = node, .outcomes = at.shape.outcome_count(), .rewards = {}};
+    Entry entry{.node = node, .outcome_count = at.shape.outcome_count(), .rewards = {}};
     for (int r = 0; r < static_cast<int>(plan.rewards.size()); ++r)
       if (const CreditRun* const credit = plan.credit.find(at, {r});
           credit && credit->estimator.needs().hindsight_steps > 0)
@@ -159,15 +159,15 @@ void Doubt::add(const Workspace& run) {
       for (std::ptrdiff_t unit = 0; unit < sampled.cols(); ++unit)
         entry.prior +=
             each *
-            (1 - std::exp(static_cast<double>(log_probs(i, unit * entry.outcomes + sampled(i, unit)))));
+            (1 - std::exp(static_cast<double>(log_probs(i, unit * entry.outcome_count + sampled(i, unit)))));
     for (const RewardId reward : entry.rewards) {
       const auto evidence = run.evidence(entry.node, reward);
       for (std::ptrdiff_t i = 0; i < sampled.rows(); ++i)
         for (std::ptrdiff_t unit = 0; unit < sampled.cols(); ++unit) {
           // Evidence is 0 at the sampled outcome; what is left out cannot have happened.
-          const std::ptrdiff_t first = unit * entry.outcomes, at = first + sampled(i, unit);
+          const std::ptrdiff_t first = unit * entry.outcome_count, at = first + sampled(i, unit);
           double others = 0;
-          for (std::ptrdiff_t k = first; k < first + entry.outcomes; ++k)
+          for (std::ptrdiff_t k = first; k < first + entry.outcome_count; ++k)
             if (k != at)
               others += std::exp(static_cast<double>(log_probs(i, k) + evidence(i, k) - log_probs(i, at)));
           entry.posterior += each * (std::isinf(others) ? 1 : others / (1 + others)) /

@@ -80,7 +80,7 @@ class Doubt {
  private:
   struct Entry {
     NodeId node;
-    int outcomes = 0;
+    int outcome_count = 0;
     std::vector<RewardId> rewards;
     double prior = 0, posterior = 0;
   };

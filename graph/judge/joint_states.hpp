@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include <hindsight/core/index.hpp>
 #include <hindsight/core/report.hpp>
 #include <hindsight/graph/model.hpp>
 #include <hindsight/graph/plan.hpp>
@@ -82,7 +83,7 @@ class ListedSource final : public JointOutcome::Source {
       : outcomes_(outcomes), inputs_(inputs), row_(row) {}
 
   Outcome outcome(NodeId node, int unit) const override {
-    const auto number = static_cast<std::size_t>(node.index), at = static_cast<std::size_t>(unit);
+    const std::size_t number = index(node), at = index(unit);
     if (number >= outcomes_.size() || at >= outcomes_[number].size())
       throw std::out_of_range(fmt::format("node number {} has no unit {} with an outcome", node.index, unit));
     return outcomes_[number][at];

@@ -3,9 +3,11 @@
 /// hindsight::Graph as Boost.Graph's algorithms see it: a VertexListGraph, EdgeListGraph, BidirectionalGraph,
 /// AdjacencyGraph and AdjacencyMatrix with readable properties. Nothing is copied. Rewards are no vertices.
 ///
-/// The one header that needs Boost, and no part of <hindsight/hindsight.hpp>: a program that includes it has
-/// Boost.Graph 1.74 or later, and includes the algorithms it runs. Call vertices(graph), out_edges(node,
-/// graph) and the other functions without a namespace. Adding to the graph invalidates iterators, but no ids.
+/// It and the two it includes, <hindsight/graph/boost_import.hpp> and <hindsight/graph/boost_properties.hpp>,
+/// are the only headers that need Boost, and no part of <hindsight/hindsight.hpp>: a program that includes
+/// one has Boost.Graph 1.74 or later, and includes the algorithms it runs. Call vertices(graph),
+/// out_edges(node, graph) and the other functions without a namespace. Adding to the graph invalidates
+/// iterators, but no ids.
 
 #include <algorithm>
 #include <cstddef>

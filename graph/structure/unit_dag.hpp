@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include <hindsight/core/index.hpp>
 #include <hindsight/graph/graph.hpp>
 #include <hindsight/graph/parent_graph.hpp>
 
@@ -13,9 +14,7 @@ struct UnitDag {
   std::vector<UnitRef> refs;  ///< per vertex; a hub has unit -1
   std::vector<Vertex> first;  ///< per node, and one more: its first unit; those left out have none
 
-  Vertex vertex(const UnitRef& ref) const {
-    return first[static_cast<std::size_t>(ref.node.index)] + static_cast<Vertex>(ref.unit);
-  }
+  Vertex vertex(const UnitRef& ref) const { return first[index(ref.node)] + static_cast<Vertex>(ref.unit); }
 };
 
 enum class DenseEdges {

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <hindsight/core/index.hpp>
 #include <hindsight/graph/help_lines.hpp>
 
 namespace hindsight::internal {
@@ -18,11 +19,10 @@ bool is_pathwise(const Assignment& assignment) { return assignment.estimator.nee
 }  // namespace
 
 std::vector<bool> have_slopes_of_children(const Graph& graph) {
-  std::vector<bool> have(static_cast<std::size_t>(graph.node_count()), true);
+  std::vector<bool> have(index(graph.node_count()), true);
   for (const NodeId node : graph.nodes())
     if (is_silent(graph, node))
-      for (const Graph::Parent& parent : graph.parents(node))
-        have[static_cast<std::size_t>(parent.node.index)] = false;
+      for (const Graph::Parent& parent : graph.parents(node)) have[index(parent.node)] = false;
   return have;
 }
 

@@ -31,7 +31,7 @@ class LinearBlock final : public Block<S> {
   LinearBlock(const FusedUnits& fused, LinkFunction link, SparseEdges& sparse)
       : link_(link), level_(fused.units.front().at->level) {
     const NodeShape& shape = fused.units.front().at->shape;
-    children_.outcomes = index(shape.outcome_count());
+    children_.outcome_count = index(shape.outcome_count());
     children_.logits = index(shape.logits);
     for (const FeatureRun& run : fused.shared)
       dense_.push_back({run.feature_row,
@@ -158,7 +158,7 @@ class LinearBlock final : public Block<S> {
   void add_unit(const ReadingUnit& unit) {
     const std::size_t number = index(unit.unit);
     const Encoding& encoding = unit.at->shape.encoding;
-    children_.table_row.push_back(unit.at->table_row + number * children_.outcomes);
+    children_.table_row.push_back(unit.at->table_row + number * children_.outcome_count);
     children_.unit_row.push_back(unit.at->unit_row + number);
     const std::size_t width = is_deterministic(link_) ? 1 : index(encoding.width);
     units_.push_back({unit.at->feature_row + number * width, &encoding});
@@ -236,7 +236,7 @@ class LinearBlock final : public Block<S> {
     for (std::size_t unit = first; unit < last; ++unit) {
       const UnitToSample<S> to_sample{
           .log_probs = {frame.log_prob(children_.table_row[unit]), frame.stride, frame.lanes},
-          .outcomes = children_.outcomes,
+          .outcome_count = children_.outcome_count,
           .uniforms = is_clamped(unit)
                           ? nullptr
                           : uniforms + begin + (unit - first) * uniforms_per_unit(frame.position, lanes),
@@ -271,7 +271,7 @@ class LinearBlock final : public Block<S> {
       if (link_ == LinkFunction::bernoulli)
         kernels.binary_deltas(log_probs, credit, frame.samples, deltas);
       else
-        kernels.softmax_deltas(log_probs, credit, children_.outcomes, frame.samples, deltas);
+        kernels.softmax_deltas(log_probs, credit, children_.outcome_count, frame.samples, deltas);
     }
     return {frame.scratch, lanes, frame.lanes};
   }

@@ -25,8 +25,9 @@ class LinearFactors final : public FactorTables<S> {
     const Group& group = groups_[number];
     Scratch at(scratch, group, index(frame.lanes));
     for (std::size_t f = 0; f < group.factors; ++f) describe(frame, group, f, at);
-    const std::span<const int> outcomes = std::span(open_outcomes_).subspan(group.first_open, group.open);
-    OutcomeCounter counter(outcomes);
+    const std::span<const int> outcome_counts =
+        std::span(open_outcome_counts_).subspan(group.first_open, group.open);
+    OutcomeCounter counter(outcome_counts);
     const std::span<const std::size_t> strides = std::span(strides_).subspan(group.first_open, group.open);
     do {
       choose_contributions(group, counter, at);
@@ -52,7 +53,7 @@ class LinearFactors final : public FactorTables<S> {
     std::size_t first_factor = 0, factors = 0, first_weight = 0;
     std::size_t first_open = 0, open = 0;
     std::size_t logits = 1;
-    std::size_t outcomes = 0;  ///< of all open units together
+    std::size_t outcome_count = 0;  ///< of all open units together
     std::size_t own_stride = 0;
 
     std::size_t rows() const { return factors * logits; }
@@ -66,9 +67,9 @@ class LinearFactors final : public FactorTables<S> {
           logits(scratch),
           signs(logits + group.rows() * row),
           outcome_contributions(signs + group.factors * row),
-          contributions(outcome_contributions + padded(group.rows() * group.outcomes)) {}
+          contributions(outcome_contributions + padded(group.rows() * group.outcome_count)) {}
     static std::size_t size(const Group& group, std::size_t row) {
-      return (group.rows() + group.factors) * row + padded(group.rows() * group.outcomes) +
+      return (group.rows() + group.factors) * row + padded(group.rows() * group.outcome_count) +
              padded(group.rows());
     }
     std::size_t lanes;
@@ -86,8 +87,8 @@ class LinearFactors final : public FactorTables<S> {
                 .own_stride = given.own_stride};
     strides_.insert(strides_.end(), given.strides.begin(), given.strides.end());
     for (const OpenParent& open : first.open) {
-      open_outcomes_.push_back(first.at->parents[open.edge].from->shape.outcome_count());
-      group.outcomes += index(open_outcomes_.back());
+      open_outcome_counts_.push_back(first.at->parents[open.edge].from->shape.outcome_count());
+      group.outcome_count += index(open_outcome_counts_.back());
     }
     for (const Factor& factor : given.factors) {
       const std::size_t unit = index(factor.unit);
@@ -124,7 +125,7 @@ class LinearFactors final : public FactorTables<S> {
     else
       for (std::size_t l = 0; l < group.logits; ++l)
         std::copy_n(frame.log_prob(known.table_row + l), at.lanes, logits + l * at.lanes);
-    S* contribution = at.outcome_contributions + factor * group.logits * group.outcomes;
+    S* contribution = at.outcome_contributions + factor * group.logits * group.outcome_count;
     for (std::size_t l = 0; l < group.logits; ++l)
       for (const Weight& weight : weights(group, factor)) {
         const S* const parameters = frame.parameters + weight.parameter + l * weight.logit_stride;
@@ -148,7 +149,7 @@ class LinearFactors final : public FactorTables<S> {
       at.contributions[row] = 0;
       for (std::size_t p = 0; p < group.open; ++p) {
         at.contributions[row] += contribution[counter[p]];
-        contribution += open_outcomes_[group.first_open + p];
+        contribution += open_outcome_counts_[group.first_open + p];
       }
     }
   }
@@ -181,10 +182,10 @@ class LinearFactors final : public FactorTables<S> {
   }
 
   std::vector<Group> groups_;
-  std::vector<Known> known_;          ///< per factor
-  std::vector<Weight> weights_;       ///< per factor and open unit
-  std::vector<int> open_outcomes_;    ///< per group and open unit
-  std::vector<std::size_t> strides_;  ///< the same
+  std::vector<Known> known_;              ///< per factor
+  std::vector<Weight> weights_;           ///< per factor and open unit
+  std::vector<int> open_outcome_counts_;  ///< per group and open unit
+  std::vector<std::size_t> strides_;      ///< the same
 };
 
 }  // namespace

@@ -180,7 +180,7 @@ GeneralMessages<S>::GeneralMessages(const ChildRows& children, std::vector<UnitE
 template <class S>
 std::size_t GeneralMessages<S>::scratch(int lanes) const {
   if (parents_.empty()) return 0;
-  return children_->count() * (children_->outcomes + 1) * index(lanes) +
+  return children_->count() * (children_->outcome_count + 1) * index(lanes) +
          (3 * most_candidates_ + 2 * children_->logits) * lane_group;
 }
 
@@ -240,10 +240,10 @@ template <class S>
 void GeneralMessages<S>::send(const Frame<S>& frame, const S* tables) const {
   if (parents_.empty()) return;
   const auto& kernels = linear_kernels<S>(frame.instructions);
-  const std::size_t description = (children_->outcomes + 1) * index(frame.lanes);
+  const std::size_t description = (children_->outcome_count + 1) * index(frame.lanes);
   for (std::size_t c = 0; c < children_->count(); ++c)
-    kernels.describe_for_general(children_->child(frame, c), frame.stride, frame.lanes, children_->outcomes,
-                                 frame.scratch + c * description);
+    kernels.describe_for_general(children_->child(frame, c), frame.stride, frame.lanes,
+                                 children_->outcome_count, frame.scratch + c * description);
   S* const scratch = frame.scratch + children_->count() * description;
   for (std::size_t p = 0; p < parents_.size(); ++p) {
     const ReceivingUnit& parent = parents_[p];

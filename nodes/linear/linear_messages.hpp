@@ -30,7 +30,7 @@ struct UnitEdge {
 /// The units of a block as messages come from them.
 struct ChildRows {
   std::vector<std::size_t> table_row, unit_row;
-  std::size_t outcomes = 2, logits = 1;
+  std::size_t outcome_count = 2, logits = 1;
 
   std::size_t count() const { return unit_row.size(); }
   template <class S>

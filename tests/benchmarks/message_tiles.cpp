@@ -27,7 +27,7 @@ struct Tile {
   std::size_t stride;
 };
 
-void tell_by_highway(const Tile& tile) {
+void messages_by_highway(const Tile& tile) {
   using Vector = hn::Vec<decltype(tag)>;
   const Vector one = hn::Set(tag, 1.0F);
   Vector product[parents], linear[parents], sign[parents];
@@ -50,7 +50,7 @@ void tell_by_highway(const Tile& tile) {
               tile.out + r * tile.stride);
 }
 
-void tell_by_eigen(const Tile& tile) {
+void messages_by_eigen(const Tile& tile) {
   using Vector = Eigen::Array<float, lanes, 1>;
   using Map = Eigen::Map<const Vector, Eigen::AlignedMax>;
   Vector product[parents], linear[parents], x[parents];
@@ -72,9 +72,9 @@ void tell_by_eigen(const Tile& tile) {
 
 class MessageTiles final : public Product {
  public:
-  MessageTiles(const ProductShape& shape, void (*tell)(const Tile&))
-      : tell_(tell),
-        told_(static_cast<std::size_t>(shape.rows)),
+  MessageTiles(const ProductShape& shape, void (*form)(const Tile&))
+      : form_(form),
+        parents_(static_cast<std::size_t>(shape.rows)),
         children_(static_cast<std::size_t>(shape.inner)),
         samples_(static_cast<std::size_t>(shape.columns)),
         tables_(Array::Constant(shape.rows * shape.inner * 2, 0.05F)),
@@ -84,25 +84,25 @@ class MessageTiles final : public Product {
 
   void step() override {
     for (std::size_t c = 0; c < children_; c += stretch)
-      for (std::size_t p = 0; p < told_; p += parents)
+      for (std::size_t p = 0; p < parents_; p += parents)
         for (std::size_t i = 0; i < samples_; i += lanes) {
           const float* const table = tables_.data() + 2 * (p * children_ + c * parents);
           const float* const row = rows_.data() + c * samples_ + i;
-          tell_({table, table + stretch * parents, row, row + children_ * samples_,
+          form_({table, table + stretch * parents, row, row + children_ * samples_,
                  outcomes_.data() + p * samples_ + i, evidence_.data() + p * samples_ + i, samples_});
         }
   }
 
  private:
   using Array = Eigen::ArrayXf;
-  void (*tell_)(const Tile&);
-  std::size_t told_, children_, samples_;
+  void (*form_)(const Tile&);
+  std::size_t parents_, children_, samples_;
   Array tables_, rows_, outcomes_, evidence_;
 };
 
 }  // namespace
 
-Product* highway_messages(const ProductShape& shape) { return new MessageTiles(shape, tell_by_highway); }
-Product* eigen_messages(const ProductShape& shape) { return new MessageTiles(shape, tell_by_eigen); }
+Product* highway_messages(const ProductShape& shape) { return new MessageTiles(shape, messages_by_highway); }
+Product* eigen_messages(const ProductShape& shape) { return new MessageTiles(shape, messages_by_eigen); }
 
 }  // namespace hindsight::benchmarks::HINDSIGHT_INSTRUCTIONS

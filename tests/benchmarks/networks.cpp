@@ -53,8 +53,8 @@ Network neuron_by_neuron(const Layers& layers) {
 }
 
 Network with_reinforce(Network network) {
-  for (int i = 0; i < network.graph.node_count(); ++i)
-    if (!network.graph.is_input({i})) network.graph.estimate_with({i}, Reinforce{});
+  for (const NodeId node : network.graph.nodes())
+    if (!network.graph.is_input(node)) network.graph.estimate_with(node, Reinforce{});
   return network;
 }
 

@@ -68,8 +68,9 @@ void check_torch(const Images& images) {
     if (!is_hnca) continue;
     const TorchProbe probe = probe_torch(layers, model.parameters(), method, images, rewards, 5);
     const std::vector<float> expected = gradient_of(network, model, probe, images, rewards);
-    for (int node = 1; node < network.graph.node_count(); ++node) {
-      const ParameterRange range = model.range(NodeId{node});
+    for (const NodeId node : network.graph.nodes()) {
+      if (network.graph.is_input(node)) continue;
+      const ParameterRange range = model.range(node);
       float largest = 0, error = 0;
       for (std::size_t i = range.first; i < range.first + range.count; ++i) {
         largest = std::max(largest, std::abs(expected[i]));
@@ -77,7 +78,7 @@ void check_torch(const Images& images) {
       }
       if (!(error <= 1e-4F * largest))
         throw std::runtime_error(fmt::format("libtorch's {} form differs from Hindsight at node {}: {} of {}",
-                                             name, node, error, largest));
+                                             name, node.index, error, largest));
     }
   }
 }

@@ -23,10 +23,11 @@ constexpr S infinity = std::numeric_limits<S>::infinity();
 
 template <class S>
 std::vector<S> credit_of(const std::vector<S>& log_probs, const std::vector<S>& evidence, S signal,
-                         int outcomes) {
-  const auto units = static_cast<int>(log_probs.size()) / outcomes;
+                         int outcome_count) {
+  const auto units = static_cast<int>(log_probs.size()) / outcome_count;
   const std::vector<Outcome> sampled(static_cast<std::size_t>(units), 0);
-  const LocalView<S> view{units, outcomes, 1, 1, log_probs.data(), sampled.data(), evidence.data(), &signal};
+  const LocalView<S> view{units,          outcome_count,   1,      1, log_probs.data(),
+                          sampled.data(), evidence.data(), &signal};
   std::vector<S> credit(log_probs.size(), S(0));
   Hnca{}.add_credit(view, CreditTable<S>{&view, credit.data()});
   return credit;
@@ -75,12 +76,12 @@ void check_against_the_book(const std::vector<S>& log_probs, const std::vector<S
 TEST_CASE_TEMPLATE("HNCA's credit is posterior minus prior times signal", S, float, double) {
   const double epsilon = static_cast<double>(std::numeric_limits<S>::epsilon());
   std::mt19937_64 rng(5);
-  for (const std::size_t outcomes : {2U, 3U, 4U, 5U})
+  for (const std::size_t outcome_count : {2U, 3U, 4U, 5U})
     for (const double spread : {1e-3, 0.3, 3.0, 20.0})
       for (int trial = 0; trial < 100; ++trial) {
         std::uniform_real_distribution<double> uniform(-spread, spread);
-        std::vector<S> log_probs(outcomes), evidence(outcomes);
-        for (std::size_t k = 0; k < outcomes; ++k) {
+        std::vector<S> log_probs(outcome_count), evidence(outcome_count);
+        for (std::size_t k = 0; k < outcome_count; ++k) {
           log_probs[k] = static_cast<S>(uniform(rng));
           evidence[k] = k == 0 ? S(0) : static_cast<S>(uniform(rng));
         }
@@ -158,12 +159,12 @@ TEST_CASE_TEMPLATE("where a known reward reads the unit, weak edges give gradien
   const double epsilon = static_cast<double>(std::numeric_limits<S>::epsilon());
   std::mt19937_64 rng(9);
   std::uniform_real_distribution<double> uniform(0.2, 1);
-  for (const int outcomes : {2, 3, 5})
+  for (const int outcome_count : {2, 3, 5})
     for (const double weight : {1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0})
       for (const double spread : {0.1, 1.0, 6.0})
         for (const double base : {1.0, -3.0, 0.0})
           for (int trial = 0; trial < 20; ++trial) {
-            const auto count = static_cast<std::size_t>(outcomes);
+            const auto count = static_cast<std::size_t>(outcome_count);
             std::vector<S> log_probs(count), evidence(count), signals(count);
             for (std::size_t k = 0; k < count; ++k) {
               const double lead =
@@ -175,7 +176,7 @@ TEST_CASE_TEMPLATE("where a known reward reads the unit, weak edges give gradien
             normalise(log_probs);
             const Outcome sampled = 0;
             const LocalView<S> view{.units = 1,
-                                    .outcome_count = outcomes,
+                                    .outcome_count = outcome_count,
                                     .samples = 1,
                                     .stride = 1,
                                     .log_probs = log_probs.data(),
@@ -210,7 +211,7 @@ TEST_CASE_TEMPLATE("where a known reward reads the unit, weak edges give gradien
               worst = std::max(worst, std::abs(static_cast<Long>(gradient) - expected));
               largest = std::max(largest, std::abs(expected));
             }
-            CAPTURE(outcomes);
+            CAPTURE(outcome_count);
             CAPTURE(weight);
             CAPTURE(spread);
             CAPTURE(base);
@@ -270,9 +271,9 @@ TEST_CASE("HNCA is refused as biased where the reward reads the node") {
 
 TEST_CASE("HNCA is refused as policy where Assumption 1 is violated unless it is relaxed") {
   for (const bool has_children : {false, true})
-    for (const int outcomes : {2, 5}) {
-      const Verdict enforced =
-          Hnca{}.admissible({.assumption_1 = false, .has_children = has_children, .outcome_count = outcomes});
+    for (const int outcome_count : {2, 5}) {
+      const Verdict enforced = Hnca{}.admissible(
+          {.assumption_1 = false, .has_children = has_children, .outcome_count = outcome_count});
       CHECK_FALSE(enforced.admissible);
       CHECK(enforced.unbiased);
       CHECK(enforced.reason == Reason::policy);
@@ -285,7 +286,7 @@ TEST_CASE("HNCA is refused as policy where Assumption 1 is violated unless it is
       CHECK(enforced.alternatives[1].remark == "unbiased everywhere, usually more variance");
 
       const Verdict relaxed = Hnca{Assumption::relaxed}.admissible(
-          {.assumption_1 = false, .has_children = has_children, .outcome_count = outcomes});
+          {.assumption_1 = false, .has_children = has_children, .outcome_count = outcome_count});
       CHECK(relaxed.admissible);
       CHECK(relaxed.unbiased);
       CHECK(relaxed.reason == Reason::none);

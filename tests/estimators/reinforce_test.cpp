@@ -110,11 +110,11 @@ TEST_CASE("REINFORCE is admissible and unbiased whatever is true of the node") {
   for (const bool assumption_1 : {false, true})
     for (const bool reads_directly : {false, true})
       for (const bool has_children : {false, true})
-        for (const int outcomes : {2, 7}) {
+        for (const int outcome_count : {2, 7}) {
           const Verdict verdict = Reinforce{}.admissible({.assumption_1 = assumption_1,
                                                           .reads_directly = reads_directly,
                                                           .has_children = has_children,
-                                                          .outcome_count = outcomes});
+                                                          .outcome_count = outcome_count});
           CHECK(verdict.admissible);
           CHECK(verdict.unbiased);
           CHECK(verdict.reason == Reason::none);

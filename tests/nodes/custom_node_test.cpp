@@ -171,7 +171,8 @@ TEST_CASE_TEMPLATE("probabilities that do not sum to one are refused", S, float,
   const auto text = [](const char* unit, const char* total) {
     return fmt::format(
         "error[unnormalised]: node 'bad': its log_probs gave unit {} probabilities that sum to {}, not to 1\n"
-        "  help: log_softmax(out.data() + unit * outcomes, outcomes);   // in log_probs, after the scores",
+        "  help: log_softmax(out.data() + unit * outcome_count, outcome_count);   // in log_probs, after the "
+        "scores",
         unit, total);
   };
   CHECK_THROWS_WITH_AS(run_alone<S>(Faulty{.log_prob_1 = std::log(0.6)}), text("0", "1.1").c_str(), Error);
@@ -229,7 +230,7 @@ TEST_CASE("a shape without two outcomes and finite values for each is refused") 
         " (outcomes × numbers for the children) with " + text.substr(text.find('|') + 1) +
         "; at least 2 × 1 is needed, with as many finite values or, for one-hot, none\n"
         "  help: return Shape{.units = 1, .encoding = scalar_encoding({-1, 1})} or "
-        "one_hot_encoding(outcomes) "
+        "one_hot_encoding(outcome_count) "
         "from shape()";
     CHECK_THROWS_WITH_AS(graph.add("bad", Faulty{.encoding = encoding}, {}), expected.c_str(), Error);
   }

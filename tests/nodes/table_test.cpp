@@ -15,14 +15,14 @@ using namespace hindsight::testing;
 namespace {
 
 /// Rows of random probabilities; `zeros` puts a 0 at another place in every row.
-std::vector<std::vector<double>> random_rows(std::size_t rows, std::size_t outcomes, bool zeros) {
+std::vector<std::vector<double>> random_rows(std::size_t rows, std::size_t outcome_count, bool zeros) {
   std::mt19937_64 rng(17);
   std::uniform_real_distribution<double> uniform(0.1, 1);
-  std::vector<std::vector<double>> table(rows, std::vector<double>(outcomes));
+  std::vector<std::vector<double>> table(rows, std::vector<double>(outcome_count));
   for (std::size_t i = 0; i < rows; ++i) {
     double total = 0;
-    for (std::size_t k = 0; k < outcomes; ++k)
-      total += table[i][k] = zeros && k == i % outcomes ? 0 : uniform(rng);
+    for (std::size_t k = 0; k < outcome_count; ++k)
+      total += table[i][k] = zeros && k == i % outcome_count ? 0 : uniform(rng);
     for (double& p : table[i]) p /= total;
   }
   return table;
@@ -83,14 +83,14 @@ TEST_CASE_TEMPLATE("each unit of a Table has rows of its own", S, float, double)
 
 TEST_CASE("the gradient of a Table is that of its log-probabilities") {
   for (const bool zeros : {false, true})
-    for (const std::size_t outcomes : {2U, 3U, 5U})
+    for (const std::size_t outcome_count : {2U, 3U, 5U})
       for (const int units : {1, 3}) {
         const GradientErrors with_parents = gradient_errors(
-            Table{.rows = random_rows(12, outcomes, zeros), .units = units}, binary_and_ternary, 5);
+            Table{.rows = random_rows(12, outcome_count, zeros), .units = units}, binary_and_ternary, 5);
         CHECK(with_parents.in_double < 1e-8);
         CHECK(with_parents.in_float < 1e-5);
         const GradientErrors alone =
-            gradient_errors(Table{.rows = random_rows(1, outcomes, zeros), .units = units}, {}, 6);
+            gradient_errors(Table{.rows = random_rows(1, outcome_count, zeros), .units = units}, {}, 6);
         CHECK(alone.in_double < 1e-8);
       }
 }

@@ -158,10 +158,10 @@ void check_twins(const LayeredTwins& twins, int samples, InstructionSet set) {
   apart.backward(run1, {{twins.reward1, rewards}});
   double log_probs = 0, evidence = 0, weights = 0, gradient = 0, most_evidence = 0;
   twins.for_each_unit([&](NodeId node, int unit, NodeId single) {
-    const int outcomes = twins.populations.shape(node).outcome_count();
+    const int outcome_count = twins.populations.shape(node).outcome_count();
     for (int i = 0; i < samples; ++i)
-      for (int k = 0; k < outcomes; ++k) {
-        const int column = unit * outcomes + k;
+      for (int k = 0; k < outcome_count; ++k) {
+        const int column = unit * outcome_count + k;
         log_probs =
             std::max(log_probs, apart_by(run.log_probs(node)(i, column), run1.log_probs(single)(i, k)));
         evidence = std::max(evidence, apart_by(run.evidence(node)(i, column), run1.evidence(single)(i, k)));

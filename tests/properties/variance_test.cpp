@@ -122,19 +122,20 @@ TEST_CASE(
             for (int j = 0; j < random.graph.shape(parent.node).units; ++j)
               parents.push_back((*state.outcome)(parent.node, j));
         const auto log_probs = state.run->log_probs(node), evidence = state.run->evidence(node);
-        const int outcomes = random.graph.shape(node).outcome_count();
+        const int outcome_count = random.graph.shape(node).outcome_count();
         for (int unit = 0; unit < random.graph.shape(node).units; ++unit) {
           double normaliser = 0;
-          for (int k = 0; k < outcomes; ++k)
-            normaliser += std::exp(log_probs(0, unit * outcomes + k) + evidence(0, unit * outcomes + k));
-          for (int k = 0; k < outcomes; ++k)
+          for (int k = 0; k < outcome_count; ++k)
+            normaliser +=
+                std::exp(log_probs(0, unit * outcome_count + k) + evidence(0, unit * outcome_count + k));
+          for (int k = 0; k < outcome_count; ++k)
             for (std::size_t r = 0; r < random.rewards.size(); ++r) {
               if (!upstream_of(random.graph, random.rewards[r].reward)[static_cast<std::size_t>(node.index)])
                 continue;
               const double reward = random.rewards[r].value(*state.outcome);
-              const double hnca = std::exp(evidence(0, unit * outcomes + k)) / normaliser * reward;
+              const double hnca = std::exp(evidence(0, unit * outcome_count + k)) / normaliser * reward;
               const double reinforce = (*state.outcome)(node, unit) == k
-                                           ? reward / std::exp(log_probs(0, unit * outcomes + k))
+                                           ? reward / std::exp(log_probs(0, unit * outcome_count + k))
                                            : 0;
               Key key{node.index, unit, k, static_cast<int>(r), state.outcome->input_row()};
               key.insert(key.end(), parents.begin(), parents.end());

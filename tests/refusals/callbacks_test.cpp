@@ -176,7 +176,7 @@ TEST_CASE("what a node of the user's own answers wrong in a forward pass carries
   CHECK(
       answer(Mood::unnormalised) ==
       R"(error[unnormalised]: node 'coin': its log_probs gave unit 1 probabilities that sum to 0.75, not to 1
-  help: log_softmax(out.data() + unit * outcomes, outcomes);   // in log_probs, after the scores)");
+  help: log_softmax(out.data() + unit * outcome_count, outcome_count);   // in log_probs, after the scores)");
   CHECK(
       answer(Mood::nan) ==
       R"(error[log-probs-not-finite]: node 'coin': its log-probabilities are not numbers in sample 0, though its parameters are finite

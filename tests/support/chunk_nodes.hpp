@@ -29,7 +29,7 @@ struct ChunkSineVote : SineVote {
   void accumulate(std::span<const S> theta, const ChunkReading<S>& reading, MatrixView<const S> credit,
                   std::span<S> out) const {
     const auto delta = deltas(theta, reading, credit);
-    auto votes = as_eigen(MatrixView<S>(out.data(), outcomes, reading.features.cols() + 1));
+    auto votes = as_eigen(MatrixView<S>(out.data(), outcome_count, reading.features.cols() + 1));
     votes.col(0) += delta.colwise().sum().transpose().matrix();
     votes.rightCols(reading.features.cols()) += delta.matrix().transpose() * sines(reading).matrix();
   }
@@ -48,7 +48,7 @@ struct ChunkSineVote : SineVote {
  private:
   template <class S>
   static auto votes_of(std::span<const S> theta, const ChunkReading<S>& reading) {
-    return as_eigen(MatrixView<const S>(theta.data(), outcomes, reading.features.cols() + 1));
+    return as_eigen(MatrixView<const S>(theta.data(), outcome_count, reading.features.cols() + 1));
   }
   template <class S>
   static Columns<S> sines(const ChunkReading<S>& reading) {
@@ -61,7 +61,7 @@ struct ChunkSineVote : SineVote {
         (sines(reading).matrix() * votes.rightCols(reading.features.cols()).transpose()).rowwise() +
         votes.col(0).transpose();
     for (Eigen::Index i = 0; i < table.rows(); ++i)
-      log_softmax(&table(i, 0), outcomes, static_cast<std::size_t>(table.rows()));
+      log_softmax(&table(i, 0), outcome_count, static_cast<std::size_t>(table.rows()));
     return table;
   }
   template <class S>

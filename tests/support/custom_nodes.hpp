@@ -13,36 +13,36 @@ namespace hindsight::testing {
 /// that is scaled by the sine of what that unit shows. Not linear in the features, no block of its own.
 struct SineVote {
   static constexpr std::string_view kind = "SineVote";
-  static constexpr std::size_t outcomes = 3;
+  static constexpr std::size_t outcome_count = 3;
 
   Shape shape(std::span<const ParentShape> parents) const {
     std::size_t features = 0;
     for (const ParentShape& parent : parents) features += parent.features();
     return {.units = 1,
             .encoding = scalar_encoding({-0.5, 0.25, 2}),
-            .parameters = {{"votes", outcomes, features + 1}}};
+            .parameters = {{"votes", outcome_count, features + 1}}};
   }
 
   template <class S>
   void log_probs(std::span<const S> theta, const Reading<S>& reading, std::span<S> out) const {
     const std::size_t row = reading.features.size() + 1;
-    for (std::size_t k = 0; k < outcomes; ++k) {
+    for (std::size_t k = 0; k < outcome_count; ++k) {
       out[k] = theta[k * row];
       for (std::size_t f = 0; f + 1 < row; ++f)
         out[k] += theta[k * row + f + 1] * std::sin(reading.features[f] + S(0.3));
     }
-    log_softmax(out.data(), outcomes);
+    log_softmax(out.data(), outcome_count);
   }
 
   template <class S>
   void accumulate(std::span<const S> theta, const Reading<S>& reading, std::span<const S> credit,
                   std::span<S> out) const {
-    std::vector<S> log_prob(outcomes);
+    std::vector<S> log_prob(outcome_count);
     log_probs(theta, reading, std::span<S>(log_prob));
     S total = 0;
     for (const S w : credit) total += w;
     const std::size_t row = reading.features.size() + 1;
-    for (std::size_t k = 0; k < outcomes; ++k) {
+    for (std::size_t k = 0; k < outcome_count; ++k) {
       const S delta = softmax_gradient(credit[k], log_prob[k], total);
       out[k * row] += delta;
       for (std::size_t f = 0; f + 1 < row; ++f)
@@ -53,12 +53,12 @@ struct SineVote {
   template <class S>
   void backpropagate(std::span<const S> theta, const Reading<S>& reading, std::span<const S> credit,
                      std::span<S> out) const {
-    std::vector<S> log_prob(outcomes);
+    std::vector<S> log_prob(outcome_count);
     log_probs(theta, reading, std::span<S>(log_prob));
     S total = 0;
     for (const S w : credit) total += w;
     const std::size_t row = reading.features.size() + 1;
-    for (std::size_t k = 0; k < outcomes; ++k)
+    for (std::size_t k = 0; k < outcome_count; ++k)
       for (std::size_t f = 0; f + 1 < row; ++f)
         out[f] += softmax_gradient(credit[k], log_prob[k], total) * theta[k * row + f + 1] *
                   std::cos(reading.features[f] + S(0.3));

@@ -76,7 +76,7 @@ int HindsightReference::depth(const UnitRef& unit, RewardId reward) const {
 double posterior_error(const RandomGraph& random, const BasicModel<double>& model, NodeId node,
                        RewardId reward, int steps) {
   const HindsightReference reference(random.graph);
-  const int units = random.graph.shape(node).units, outcomes = random.graph.shape(node).outcome_count();
+  const int units = random.graph.shape(node).units, outcome_count = random.graph.shape(node).outcome_count();
   std::vector<RewardFunction> rewards = random.rewards;
   for (RewardFunction& one : rewards)
     one.value = [is_credited = one.reward == reward](const JointOutcome&) { return is_credited ? 1.0 : 0.0; };
@@ -99,20 +99,20 @@ double posterior_error(const RandomGraph& random, const BasicModel<double>& mode
   for_each_state<double>(model, inputs, rewards, [&](const State<double>& state) {
     for (int unit = 0; unit < units; ++unit) {
       auto& of = joint[static_cast<std::size_t>(unit)][keys(*state.outcome, unit)];
-      of.resize(static_cast<std::size_t>(outcomes), 0.0);
+      of.resize(static_cast<std::size_t>(outcome_count), 0.0);
       of[static_cast<std::size_t>((*state.outcome)(node, unit))] += state.probability;
     }
   });
   double largest = 0;
   for_each_state<double>(model, inputs, rewards, [&](const State<double>& state) {
-    const auto log_probs = state.run->log_probs(node), weights = state.run->credit(node);
+    const auto log_probs = state.run->log_probs(node), credit = state.run->credit(node);
     for (int unit = 0; unit < units; ++unit) {
       const auto& of = joint[static_cast<std::size_t>(unit)][keys(*state.outcome, unit)];
       double total = 0;
       for (const double one : of) total += one;
-      for (int k = 0; k < outcomes; ++k) {
+      for (int k = 0; k < outcome_count; ++k) {
         const double posterior =
-            std::exp(log_probs(0, unit * outcomes + k)) + weights(0, unit * outcomes + k);
+            std::exp(log_probs(0, unit * outcome_count + k)) + credit(0, unit * outcome_count + k);
         largest = larger_error(largest, std::abs(posterior - of[static_cast<std::size_t>(k)] / total));
       }
     }

@@ -15,7 +15,7 @@
 namespace hindsight::testing {
 
 /// Σ_C Σ_c w_C(c)·log π_C(c) over all stochastic nodes of one sample of a run, computed from the plain
-/// mathematics of the nodes in double, with the outcomes and weights of the run and one number changed: the
+/// mathematics of the nodes in double, with the outcomes and credit of the run and one number changed: the
 /// literal definition of slopes and gradients.
 template <class S>
 class LiteralObjective {
@@ -33,7 +33,7 @@ class LiteralObjective {
     for (const NodeId node : graph_.nodes()) {
       features.push_back(features_of(node, sample, features));
       if (nudged_node == node) features.back()[nudged_feature] += nudge;
-      if (graph_.is_stochastic(node)) sum += weighted_log_probs(node, sample, features);
+      if (graph_.is_stochastic(node)) sum += credited_log_probs(node, sample, features);
     }
     return sum;
   }
@@ -135,9 +135,9 @@ class LiteralObjective {
     return features;
   }
 
-  double weighted_log_probs(NodeId node, int sample, const std::vector<std::vector<double>>& features) const {
-    const auto weights = run_.credit(node);
-    std::vector<double> log_probs(static_cast<std::size_t>(weights.cols()));
+  double credited_log_probs(NodeId node, int sample, const std::vector<std::vector<double>>& features) const {
+    const auto credit = run_.credit(node);
+    std::vector<double> log_probs(static_cast<std::size_t>(credit.cols()));
     const Gathered read = gather(node, sample, features);
     const std::vector<ParentShape> parents = placement(node).parent_shapes();
     const Reading<double> reading{read.features, read.outcomes, parents};
@@ -149,9 +149,9 @@ class LiteralObjective {
         stochastic.log_probs(theta(node), as_chunk(reading), one_sample(log_probs));
     });
     double sum = 0;
-    for (std::ptrdiff_t k = 0; k < weights.cols(); ++k)
-      if (weights(sample, k) != 0)
-        sum += static_cast<double>(weights(sample, k)) * log_probs[static_cast<std::size_t>(k)];
+    for (std::ptrdiff_t k = 0; k < credit.cols(); ++k)
+      if (credit(sample, k) != 0)
+        sum += static_cast<double>(credit(sample, k)) * log_probs[static_cast<std::size_t>(k)];
     return sum;
   }
 

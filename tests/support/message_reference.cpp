@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include <hindsight/core/index.hpp>
 #include <hindsight/graph/access.hpp>
 #include <hindsight/graph/plan.hpp>
 #include <hindsight/nodes/linear.hpp>
@@ -73,10 +74,10 @@ Long half_range(const EdgeShares& edge) {
 
 ForwardOptions JointSamples::clamp(const Graph& graph, int count) const {
   ForwardOptions options{.samples = count};
-  for (int n = 0; n < graph.node_count(); ++n)
-    if (!graph.is_input({n}))
+  for (const NodeId node : graph.nodes())
+    if (!graph.is_input(node))
       options.clamp.push_back(
-          {{n}, {of_node[static_cast<std::size_t>(n)].data(), count, graph.shape({n}).units}});
+          {node, {of_node[internal::index(node)].data(), count, graph.shape(node).units}});
   return options;
 }
 

@@ -10,12 +10,12 @@
 namespace hindsight::testing {
 namespace {
 
-double joint_outcomes(const Graph& graph, NodeId node) {
+double joint_outcome_count(const Graph& graph, NodeId node) {
   return std::pow(graph.shape(node).outcome_count(), graph.shape(node).units);
 }
 
-std::vector<std::vector<double>> random_rows(Dice& dice, std::size_t rows, int outcomes) {
-  std::vector<std::vector<double>> table(rows, std::vector<double>(static_cast<std::size_t>(outcomes)));
+std::vector<std::vector<double>> random_rows(Dice& dice, std::size_t rows, int outcome_count) {
+  std::vector<std::vector<double>> table(rows, std::vector<double>(static_cast<std::size_t>(outcome_count)));
   for (auto& row : table) {
     double total = 0;
     for (double& p : row) total += p = dice.between(0.1, 1);
@@ -97,17 +97,17 @@ class Builder {
       std::vector<NodeId> discrete;
       double rows = 1;
       for (const NodeId parent : parents)
-        if (graph.is_stochastic(parent) && rows * joint_outcomes(graph, parent) <= 64) {
+        if (graph.is_stochastic(parent) && rows * joint_outcome_count(graph, parent) <= 64) {
           discrete.push_back(parent);
-          rows *= joint_outcomes(graph, parent);
+          rows *= joint_outcome_count(graph, parent);
         }
-      const int outcomes = 2 + dice_.below(3);
-      if (!spend(outcomes)) return std::nullopt;
-      return graph.add(name, Table{.rows = random_rows(dice_, static_cast<std::size_t>(rows), outcomes)},
+      const int outcome_count = 2 + dice_.below(3);
+      if (!spend(outcome_count)) return std::nullopt;
+      return graph.add(name, Table{.rows = random_rows(dice_, static_cast<std::size_t>(rows), outcome_count)},
                        {discrete.begin(), discrete.end()});
     }
     if (kind == 3) {
-      if (!spend(SineVote::outcomes)) return std::nullopt;
+      if (!spend(SineVote::outcome_count)) return std::nullopt;
       // By turns for one sample and for chunks; the dice fall as if there were one form.
       return graph.add(name, graph.node_count() % 2 ? AnyNode(SineVote{}) : AnyNode(ChunkSineVote{}),
                        {parents.begin(), parents.end()});

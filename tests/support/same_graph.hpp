@@ -30,10 +30,10 @@ inline std::string difference(const Graph& a, const Graph& b, const Catalogue& c
     add_choice(graph.choice(node));
     text += baseline_text(graph.chosen_baseline(node));
     for (const RewardId reward : graph.rewards()) text += baseline_text(graph.chosen_baseline(node, reward));
-    for (int i = 0; i < graph.reward_count(); ++i)
-      if (graph.has_own_choice(node, {i})) {
-        text += fmt::format(" {}:", i);
-        add_choice(graph.choice(node, {i}));
+    for (const RewardId reward : graph.rewards())
+      if (graph.has_own_choice(node, reward)) {
+        text += fmt::format(" {}:", reward.index);
+        add_choice(graph.choice(node, reward));
       }
     for (const Graph::Parent& parent : graph.parents(node)) {
       text += fmt::format(" <-{}", parent.node.index);
@@ -49,9 +49,9 @@ inline std::string difference(const Graph& a, const Graph& b, const Catalogue& c
   for (const NodeId node : a.nodes())
     if (const std::string one = described(a, node), other = described(b, node); one != other)
       return one + " is not " + other;
-  for (int i = 0; i < a.reward_count(); ++i)
-    if (a.name(RewardId{i}) != b.name(RewardId{i}) || !std::ranges::equal(a.reads({i}), b.reads({i})))
-      return fmt::format("reward {} differs", a.name(RewardId{i}));
+  for (const RewardId reward : a.rewards())
+    if (a.name(reward) != b.name(reward) || !std::ranges::equal(a.reads(reward), b.reads(reward)))
+      return fmt::format("reward {} differs", a.name(reward));
   for (const RewardId reward : a.rewards()) {
     const std::string one = baseline_text(a.chosen_baseline(reward)),
                       other = baseline_text(b.chosen_baseline(reward));

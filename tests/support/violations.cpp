@@ -19,9 +19,9 @@ ViolationReference::ViolationReference(const Graph& graph, InputPolicy inputs)
   bool sparse = false;
   for (const NodeId node : graph.nodes())
     for (const Graph::Parent& parent : graph.parents(node)) sparse = sparse || parent.connectivity != nullptr;
-  for (int i = 0; i < graph.node_count(); ++i)
-    for (int unit = 0; unit < (sparse ? graph.shape({i}).units : 1); ++unit)
-      vertices_.push_back({{i}, sparse ? unit : -1});
+  for (const NodeId node : graph.nodes())
+    for (int unit = 0; unit < (sparse ? graph.shape(node).units : 1); ++unit)
+      vertices_.push_back({node, sparse ? unit : -1});
   for (const UnitRef& vertex : vertices_) {
     std::vector<std::size_t>& list = real_parents_.emplace_back();
     for (const Graph::Parent& parent : graph.parents(vertex.node))

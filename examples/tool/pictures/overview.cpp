@@ -156,10 +156,9 @@ Overview overview(const Graph& graph, const Report& report) {
     item.marks = marks.of(item.credits);
     for (const Graph::Parent& parent : graph.parents(node)) out.links.push_back(link(graph, parent, node));
   }
-  for (int i = 0; i < graph.reward_count(); ++i) {
-    const RewardId reward{i};
+  for (const RewardId reward : graph.rewards()) {
     for (const NodeId read : graph.reads(reward))
-      out.links.push_back({.from = read.index, .to = graph.node_count() + i});
+      out.links.push_back({.from = read.index, .to = graph.node_count() + reward.index});
     out.items.push_back(
         {.look = Look::reward, .name = graph.name(reward), .kind = "reward", .level = out.levels});
   }
@@ -230,12 +229,12 @@ LevelView level_view(const Graph& graph, const Report& report) {
   for (const NodeId node : graph.nodes())
     for (const Graph::Parent& parent : graph.parents(node))
       ++edges[{group[index(parent.node.index)], group[index(node.index)]}];
-  for (int i = 0; i < graph.reward_count(); ++i) {
+  for (const RewardId reward : graph.rewards()) {
     const int number = group_of(static_cast<int>(out.bands.size()), Look::reward, "reward");
     Group& its = out.groups[index(number)];
     ++its.nodes;
-    if (its.examples.size() < most_examples) its.examples.push_back(graph.name(RewardId{i}));
-    for (const NodeId read : graph.reads(RewardId{i})) ++edges[{group[index(read.index)], number}];
+    if (its.examples.size() < most_examples) its.examples.push_back(graph.name(reward));
+    for (const NodeId read : graph.reads(reward)) ++edges[{group[index(read.index)], number}];
   }
   for (std::size_t i = 0; i < out.groups.size(); ++i) {
     out.groups[i].marks.assign(mark_counts[i].begin(), mark_counts[i].end());

@@ -14,10 +14,10 @@ namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 template <class S>
-void describe_for_general(const MessageSource<S>& child, std::size_t stride, int lanes, std::size_t outcomes,
-                          S* description) {
+void describe_for_general(const MessageSource<S>& child, std::size_t stride, int lanes,
+                          std::size_t outcome_count, S* description) {
   const Tag<S> d;
-  for (std::size_t k = 0; k < outcomes; ++k, description += lanes)
+  for (std::size_t k = 0; k < outcome_count; ++k, description += lanes)
     for (int i = 0; i < lanes; i += vector_lanes<S>)
       hn::Store(hn::Exp(d, hn::Load(d, child.log_probs + k * stride + i)), d, description + i);
   for (int i = 0; i < lanes; i += vector_lanes<S>)
@@ -70,7 +70,7 @@ struct DescribedChild {
                       static_cast<std::size_t>(lane)),
         lanes(static_cast<std::size_t>(message.lanes)),
         lone(message.logits == 1),
-        outcome(hn::Load(Tag<S>(), probabilities + message.child_outcomes() * lanes)) {}
+        outcome(hn::Load(Tag<S>(), probabilities + message.child_outcome_count() * lanes)) {}
 
   HWY_INLINE std::size_t outcome_of(std::size_t logit) const { return lone ? 1 : logit; }
   HWY_INLINE Vector<S> probability(std::size_t logit) const {
@@ -214,7 +214,7 @@ void add_general_message_in_log_space(const GeneralMessage<S>& message, std::siz
   const S* const contributions = message.contributions + edge * message.edge_size();
   const S* const outcomes = message.descriptions +
                             message.children[edge] * message.description_rows() * lanes +
-                            message.child_outcomes() * lanes;
+                            message.child_outcome_count() * lanes;
   const bool lone = logits == 1;
   for (std::size_t lane = 0; lane < lanes; lane += width) {
     const auto sampled = load_outcomes<S>(message.parent.sampled + lane);

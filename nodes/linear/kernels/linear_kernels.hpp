@@ -63,7 +63,7 @@ struct BinaryUnits {
 template <class S>
 struct UnitToSample {
   SampleRows<S> log_probs;  ///< one row per outcome; logits on entry (a lone one in row 1)
-  std::size_t outcomes = 2;
+  std::size_t outcome_count = 2;
   const S* uniforms = nullptr;
   Outcome* sampled = nullptr;
   S* feature = nullptr;  ///< of a unit with two outcomes
@@ -102,9 +102,9 @@ struct GeneralMessage {
   int lanes = 0;
 
   std::size_t edge_size() const { return logits * candidates; }
-  std::size_t child_outcomes() const { return logits == 1 ? 2 : logits; }
+  std::size_t child_outcome_count() const { return logits == 1 ? 2 : logits; }
   /// Rows of lanes that describe one child: the probabilities of its outcomes, then its own outcome.
-  std::size_t description_rows() const { return child_outcomes() + 1; }
+  std::size_t description_rows() const { return child_outcome_count() + 1; }
 };
 
 /// What a table of closed forms covers.
@@ -141,7 +141,7 @@ struct LinearKernels {
 
   /// deltas: the derivative of Σ w·log π by the logits, a row of lanes each; zero beyond `samples`.
   void (*binary_deltas)(const SampleRows<const S>& log_probs, const S* credit, int samples, S* deltas);
-  void (*softmax_deltas)(const SampleRows<const S>& log_probs, const S* credit, std::size_t outcomes,
+  void (*softmax_deltas)(const SampleRows<const S>& log_probs, const S* credit, std::size_t outcome_count,
                          int samples, S* deltas);
   /// gradient[r][j] += Σ_lanes deltas.row(r)·features.row(j), or = if it `starts` the sum
   void (*accumulate_dense)(const WeightRows<S>& gradient, const SampleRows<const S>& deltas,
@@ -173,7 +173,7 @@ struct LinearKernels {
   void (*describe_for_sparse)(const MessageSource<S>& child, std::size_t stride, int lanes, S* description);
   /// One row of lanes per outcome, its probability, and one with the outcome that happened.
   void (*describe_for_general)(const MessageSource<S>& child, std::size_t stride, int lanes,
-                               std::size_t outcomes, S* description);
+                               std::size_t outcome_count, S* description);
 
   /// For up to parent_group parents, which read `weights` from `first_feature` on. Edges beyond the closed
   /// form are left out.

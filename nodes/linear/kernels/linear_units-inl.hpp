@@ -71,10 +71,10 @@ void sample_binary(const UnitToSample<S>& unit) {
 /// The largest log-probability is obtained without subtracting numbers of equal size, so that 1 - p keeps its
 /// precision when p is next to 1.
 template <class S>
-HWY_INLINE void normalise(const SampleRows<S>& rows, std::size_t outcomes, int lane) {
+HWY_INLINE void normalise(const SampleRows<S>& rows, std::size_t outcome_count, int lane) {
   const Tag<S> d;
   auto top = hn::Zero(d), largest = hn::Load(d, rows.row(0) + lane), check = hn::Mul(largest, hn::Zero(d));
-  for (std::size_t k = 1; k < outcomes; ++k) {
+  for (std::size_t k = 1; k < outcome_count; ++k) {
     const auto logit = hn::Load(d, rows.row(k) + lane);
     check = hn::MulAdd(logit, hn::Zero(d), check);
     const auto larger = hn::Gt(logit, largest);
@@ -82,13 +82,13 @@ HWY_INLINE void normalise(const SampleRows<S>& rows, std::size_t outcomes, int l
     largest = hn::IfThenElse(larger, logit, largest);
   }
   auto rest = hn::Zero(d);
-  for (std::size_t k = 0; k < outcomes; ++k) {
+  for (std::size_t k = 0; k < outcome_count; ++k) {
     const auto is_top = hn::Eq(top, hn::Set(d, static_cast<S>(k)));
     const auto logit = hn::Load(d, rows.row(k) + lane);
     rest = hn::Add(rest, hn::IfThenZeroElse(is_top, hn::Exp(d, hn::Sub(logit, largest))));
   }
   const auto excess = hn::Sub(hn::Log1p(d, rest), check);
-  for (std::size_t k = 0; k < outcomes; ++k) {
+  for (std::size_t k = 0; k < outcome_count; ++k) {
     const auto logit = hn::Load(d, rows.row(k) + lane);
     hn::Store(hn::Sub(hn::Sub(logit, largest), excess), d, rows.row(k) + lane);
   }
@@ -100,7 +100,7 @@ HWY_INLINE void invert(const UnitToSample<S>& unit, int lane, S* probabilities) 
   const Tag<S> d;
   double cumulative[lane_group] = {};
   Outcome chosen[lane_group] = {};
-  for (std::size_t k = 0; k < unit.outcomes; ++k) {
+  for (std::size_t k = 0; k < unit.outcome_count; ++k) {
     for (int i = 0; i < lane_group; i += vector_lanes<S>)
       hn::Store(hn::Exp(d, hn::Load(d, unit.log_probs.row(k) + lane + i)), d, probabilities + i);
     for (int i = 0; i < lane_group; ++i) {
@@ -115,7 +115,7 @@ HWY_INLINE void invert(const UnitToSample<S>& unit, int lane, S* probabilities) 
 template <class S>
 void sample_softmax(const UnitToSample<S>& unit, S* scratch) {
   for (int lane = 0; lane < unit.log_probs.lanes; lane += vector_lanes<S>)
-    normalise(unit.log_probs, unit.outcomes, lane);
+    normalise(unit.log_probs, unit.outcome_count, lane);
   if (unit.uniforms)
     for (int lane = 0; lane < unit.log_probs.lanes; lane += lane_group) invert(unit, lane, scratch);
 }
@@ -140,14 +140,14 @@ void binary_deltas(const SampleRows<const S>& log_probs, const S* credit, int sa
 
 /// w_k - π_k·Σw in the form of softmax_gradient, which keeps its precision when π_k is next to 1.
 template <class S>
-void softmax_deltas(const SampleRows<const S>& log_probs, const S* credit, std::size_t outcomes, int samples,
-                    S* deltas) {
+void softmax_deltas(const SampleRows<const S>& log_probs, const S* credit, std::size_t outcome_count,
+                    int samples, S* deltas) {
   const Tag<S> d;
   for (int i = 0; i < log_probs.lanes; i += vector_lanes<S>) {
     auto total = hn::Zero(d);
-    for (std::size_t k = 0; k < outcomes; ++k)
+    for (std::size_t k = 0; k < outcome_count; ++k)
       total = hn::Add(total, hn::Load(d, credit + k * log_probs.stride + i));
-    for (std::size_t k = 0; k < outcomes; ++k) {
+    for (std::size_t k = 0; k < outcome_count; ++k) {
       const auto own = hn::Load(d, credit + k * log_probs.stride + i);
       const auto log_prob = hn::Load(d, log_probs.row(k) + i);
       const auto others = hn::Mul(hn::Exp(d, log_prob), hn::Sub(total, own));

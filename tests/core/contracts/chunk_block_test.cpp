@@ -205,7 +205,8 @@ TEST_CASE_TEMPLATE("a chunk with a sample whose probabilities do not sum to one 
   const auto text = [](const char* total) {
     return fmt::format(
         "error[unnormalised]: node 'bad': its log_probs gave unit 1 probabilities that sum to {}, not to 1\n"
-        "  help: log_softmax(&out(i, unit * outcomes), outcomes, out.col_stride());   // in log_probs, for "
+        "  help: log_softmax(&out(i, unit * outcome_count), outcome_count, out.col_stride());   // in "
+        "log_probs, for "
         "every "
         "sample i",
         total);

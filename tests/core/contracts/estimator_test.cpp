@@ -19,9 +19,9 @@ TEST_CASE("a row of signals is found beyond what an int can count") {
 }
 
 TEST_CASE_TEMPLATE("an estimator sees each unit as outcomes × samples", S, float, double) {
-  constexpr int units = 2, outcomes = 3, samples = 4, stride = 5, candidate_stride = 6, width = 2;
-  std::vector<S> log_probs(units * outcomes * stride), evidence(log_probs), signal(stride);
-  std::vector<S> candidates(units * outcomes * candidate_stride), slopes(units * width * stride);
+  constexpr int units = 2, outcome_count = 3, samples = 4, stride = 5, candidate_stride = 6, width = 2;
+  std::vector<S> log_probs(units * outcome_count * stride), evidence(log_probs), signal(stride);
+  std::vector<S> candidates(units * outcome_count * candidate_stride), slopes(units * width * stride);
   std::vector<Outcome> sampled(units * stride);
   S next = 0;
   for (std::vector<S>* const numbers : {&log_probs, &evidence, &signal, &candidates, &slopes})
@@ -29,7 +29,7 @@ TEST_CASE_TEMPLATE("an estimator sees each unit as outcomes × samples", S, floa
   for (Outcome& outcome : sampled) outcome = static_cast<Outcome>(next++);
   const Encoding encoding{.width = width};
   LocalView<S> view{.units = units,
-                    .outcome_count = outcomes,
+                    .outcome_count = outcome_count,
                     .samples = samples,
                     .stride = stride,
                     .log_probs = log_probs.data(),
@@ -46,14 +46,14 @@ TEST_CASE_TEMPLATE("an estimator sees each unit as outcomes × samples", S, floa
     for (int unit = 0; unit < units; ++unit) {
       for (const auto& table_of_unit :
            {view.log_probs_of(unit), view.evidence_of(unit), view.signals_of(unit)}) {
-        REQUIRE(as_eigen(table_of_unit).rows() == outcomes);
+        REQUIRE(as_eigen(table_of_unit).rows() == outcome_count);
         REQUIRE(as_eigen(table_of_unit).cols() == samples);
       }
       REQUIRE(as_eigen(view.slopes_of(unit)).rows() == width);
       REQUIRE(as_eigen(view.outcomes_of(unit)).rows() == samples);
       REQUIRE(as_eigen(view.signals()).rows() == samples);
       for (int i = 0; i < samples; ++i) {
-        for (int k = 0; k < outcomes; ++k) {
+        for (int k = 0; k < outcome_count; ++k) {
           CHECK(as_eigen(view.log_probs_of(unit))(k, i) == view.log_prob(unit, k, i));
           CHECK(as_eigen(view.evidence_of(unit))(k, i) == view.evidence_of(unit, k, i));
           CHECK(as_eigen(view.signals_of(unit))(k, i) == view.signal_of(unit, k, i));
@@ -67,5 +67,5 @@ TEST_CASE_TEMPLATE("an estimator sees each unit as outcomes × samples", S, floa
   }
   // What lies beyond the samples of a row is nobody's.
   as_eigen(table.of(1)).setOnes();
-  CHECK(as_eigen(credit).sum() == S(outcomes * samples));
+  CHECK(as_eigen(credit).sum() == S(outcome_count * samples));
 }

@@ -41,12 +41,12 @@ struct Pasted {
   }
   template <class S>
   void log_probs(std::span<const S>, const ChunkReading<S>& reading, MatrixView<S> out) const {
-    const std::ptrdiff_t outcomes = classes;
+    const std::ptrdiff_t outcome_count = classes;
     for (std::ptrdiff_t i = 0; i < out.rows(); ++i)
       for (std::ptrdiff_t unit = 0; unit < units; ++unit) {
-        for (std::ptrdiff_t k = 0; k < outcomes; ++k)
-          out(i, unit * outcomes + k) = reading.features(i, 0) * static_cast<S>(k + unit);
-        log_softmax(&out(i, unit * outcomes), outcomes, out.col_stride());
+        for (std::ptrdiff_t k = 0; k < outcome_count; ++k)
+          out(i, unit * outcome_count + k) = reading.features(i, 0) * static_cast<S>(k + unit);
+        log_softmax(&out(i, unit * outcome_count), outcome_count, out.col_stride());
       }
   }
   template <class S>

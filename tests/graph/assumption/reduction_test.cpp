@@ -16,8 +16,8 @@ namespace {
 
 std::set<std::pair<int, int>> edges_of(const Graph& graph) {
   std::set<std::pair<int, int>> edges;
-  for (int child = 0; child < graph.node_count(); ++child)
-    for (const Graph::Parent& parent : graph.parents({child})) edges.emplace(parent.node.index, child);
+  for (const NodeId child : graph.nodes())
+    for (const Graph::Parent& parent : graph.parents(child)) edges.emplace(parent.node.index, child.index);
   return edges;
 }
 

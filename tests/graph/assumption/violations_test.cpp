@@ -68,9 +68,9 @@ void compare_witnesses(const Graph& graph, Proofs& proofs) {
   const std::vector<std::pair<Triple, int>> expected = reference.shortest();
   WitnessSearch search(graph);
   std::size_t next = 0;
-  for (int i = 0; i < graph.node_count(); ++i) {
-    const std::optional<Violation> violation = search.shortest({i});
-    REQUIRE(violation.has_value() == (next < expected.size() && expected[next].first.node.node.index == i));
+  for (const NodeId node : graph.nodes()) {
+    const std::optional<Violation> violation = search.shortest(node);
+    REQUIRE(violation.has_value() == (next < expected.size() && expected[next].first.node.node == node));
     if (!violation) continue;
     const auto& [triple, edges] = expected[next++];
     CHECK(Triple{violation->node, violation->child, violation->coparent} == triple);

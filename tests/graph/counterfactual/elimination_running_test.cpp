@@ -7,6 +7,7 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include <hindsight/core/index.hpp>
 #include <hindsight/graph/access.hpp>
 #include <hindsight/graph/plan.hpp>
 #include <hindsight/hindsight.hpp>
@@ -31,8 +32,8 @@ double error_of(Graph graph, NodeId node, RewardId reward, int steps, double spr
     random.stochastic.push_back(other);
     graph.estimate_with(other, Reinforce{});
   }
-  for (int r = 0; r < graph.reward_count(); ++r)
-    random.rewards.push_back({{r}, [](const JointOutcome&) { return 0.0; }});
+  for (const RewardId any : graph.rewards())
+    random.rewards.push_back({any, [](const JointOutcome&) { return 0.0; }});
   graph.estimate_with(node, reward, Hnca{.assumption = Assumption::relaxed, .steps = steps});
   random.graph = graph;
   auto model = random_model<double>(graph, 5, spread);
@@ -196,8 +197,7 @@ TEST_CASE("a unit with many children of many kinds is summed out") {
     std::vector<Outcome>& of = outcomes.emplace_back();
     for (int i = 0; i < 40; ++i) of.push_back(run.outcomes(node)(i, 0));
   }
-  for (int n = 0; n < graph.node_count(); ++n)
-    clamp.clamp.push_back({{n}, outcomes[static_cast<std::size_t>(n)]});
+  for (const NodeId node : graph.nodes()) clamp.clamp.push_back({node, outcomes[internal::index(node)]});
   with_evidence.forward(check, {}, clamp);
   with_evidence.backward(check, {{r, std::vector<double>(40, 40.0)}});
   const auto theta = with_evidence.parameters("b/weights/a");

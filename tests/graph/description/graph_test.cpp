@@ -356,7 +356,7 @@ TEST_CASE("a node of the user's own with an impossible shape is refused") {
   };
   const std::string rest =
       R"(; at least 2 × 1 is needed, with as many finite values or, for one-hot, none
-  help: return Shape{.units = 1, .encoding = scalar_encoding({-1, 1})} or one_hot_encoding(outcomes) from shape())";
+  help: return Shape{.units = 1, .encoding = scalar_encoding({-1, 1})} or one_hot_encoding(outcome_count) from shape())";
   const std::string start = "error[bad-shape]: node 'mine': its encoding is ";
   CHECK(text({}) == start + "0 × 0 (outcomes × numbers for the children) with 0 values" + rest);
   CHECK(text(scalar_encoding({1})) ==

@@ -71,9 +71,9 @@ TEST_CASE(
             return credit.node == random.graph.name(node) && credit.estimator != "reinforce";
           });
       if (!wanted) continue;
-      const int outcomes = random.graph.shape(node).outcome_count();
+      const int outcome_count = random.graph.shape(node).outcome_count();
       for (int unit = 0; unit < random.graph.shape(node).units; ++unit)
-        for (int k = 0; k < outcomes; ++k) {
+        for (int k = 0; k < outcome_count; ++k) {
           Recorded recorded(run, random.stochastic);
           recorded.outcomes[n][static_cast<std::size_t>(unit)] = k;
           model.forward(changed, inputs, recorded.clamp(random.graph, 1));
@@ -81,7 +81,7 @@ TEST_CASE(
           const double expected =
               log_likelihood(random.graph, changed, children) - log_likelihood(random.graph, run, children);
           CAPTURE(seed);
-          CHECK(run.evidence(node)(0, unit * outcomes + k) ==
+          CHECK(run.evidence(node)(0, unit * outcome_count + k) ==
                 doctest::Approx(expected).epsilon(1e-10).scale(1));
           ++compared;
         }
@@ -108,7 +108,7 @@ TEST_CASE("the gradient of a batch is the mean over its samples, in workspaces o
   std::vector<double> reward(samples);
   for (double& value : reward) value = dice.between(-1, 1);
   std::vector<RewardValues<double>> rewards;
-  for (int r = 0; r < random.graph.reward_count(); ++r) rewards.push_back({RewardId{r}, reward});
+  for (const RewardId each : random.graph.rewards()) rewards.push_back({each, reward});
   auto run = model.workspace(100);
   model.forward(run, batch);
   model.backward(run, rewards);
@@ -128,8 +128,8 @@ TEST_CASE("the gradient of a batch is the mean over its samples, in workspaces o
     }
     model.forward(single, inputs, options);
     std::vector<RewardValues<double>> one;
-    for (int r = 0; r < random.graph.reward_count(); ++r)
-      one.push_back({RewardId{r}, std::span(&reward[static_cast<std::size_t>(i)], 1)});
+    for (const RewardId each : random.graph.rewards())
+      one.push_back({each, std::span(&reward[static_cast<std::size_t>(i)], 1)});
     model.backward(single, one);
     for (std::size_t p = 0; p < mean.size(); ++p) mean[p] += single.gradient()[p] / samples;
   }

@@ -27,8 +27,8 @@ constexpr Surrogate surrogates[] = {Surrogate::probabilities, Surrogate::identit
 /// The gradient at a unit's logits as the formulas have it, from its slopes: d_k = ⟨g, x_k⟩.
 std::vector<double> literal_deltas(Surrogate through, const Encoding& encoding,
                                    const std::vector<double>& slopes, const std::vector<double>& log_probs) {
-  const auto outcomes = static_cast<std::size_t>(encoding.outcome_count);
-  std::vector<double> d(outcomes, 0.0), deltas(outcomes, 0.0);
+  const auto outcome_count = static_cast<std::size_t>(encoding.outcome_count);
+  std::vector<double> d(outcome_count, 0.0), deltas(outcome_count, 0.0);
   std::vector<bool> moves;
   double mean = 0, share = 0, total = 0, possible = 0;
   for (const double log_prob : log_probs) {
@@ -37,7 +37,7 @@ std::vector<double> literal_deltas(Surrogate through, const Encoding& encoding,
     total += log_prob;
     possible += 1;
   }
-  for (std::size_t k = 0; k < outcomes; ++k) {
+  for (std::size_t k = 0; k < outcome_count; ++k) {
     for (std::size_t j = 0; j < slopes.size(); ++j)
       d[k] += slopes[j] * encoding.value(static_cast<Outcome>(k), static_cast<int>(j));
     const double others = (total - log_probs[k]) / (possible - 1);
@@ -46,7 +46,7 @@ std::vector<double> literal_deltas(Surrogate through, const Encoding& encoding,
     mean += each * d[k];
     share += each;
   }
-  for (std::size_t k = 0; k < outcomes; ++k) {
+  for (std::size_t k = 0; k < outcome_count; ++k) {
     const double each = through == Surrogate::probabilities ? std::exp(log_probs[k]) : 1;
     if (moves[k]) deltas[k] = each * (d[k] - mean / share);
   }

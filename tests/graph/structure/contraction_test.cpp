@@ -4,6 +4,7 @@
 
 #include <doctest/doctest.h>
 
+#include <hindsight/core/index.hpp>
 #include <hindsight/graph/contraction.hpp>
 #include <hindsight/hindsight.hpp>
 
@@ -159,12 +160,13 @@ TEST_CASE("routes of the contraction are the shortest, and of several the one th
     CAPTURE(seed);
     std::vector<std::vector<bool>> read_directly;
     for (const RewardId reward : graph.rewards()) read_directly.push_back(contraction.read_directly(reward));
-    for (int i = 0; i < graph.node_count(); ++i) {
-      const std::vector<Nodes> routes = routes_from(graph, {i});
-      for (int child = i + 1; child < graph.node_count() && !graph.is_deterministic({i}); ++child) {
-        const auto ends_there = [&](const Nodes& route) { return route.back() == NodeId{child}; };
+    for (const NodeId node : graph.nodes()) {
+      const std::vector<Nodes> routes = routes_from(graph, node);
+      for (const NodeId child : graph.nodes()) {
+        if (child <= node || graph.is_deterministic(node)) continue;
+        const auto ends_there = [&](const Nodes& route) { return route.back() == child; };
         const Nodes route = first_of_shortest(routes, ends_there);
-        CHECK(contraction.route({i}, {child}) == route);
+        CHECK(contraction.route(node, child) == route);
         long_routes += route.size() > 3 ? 1 : 0;
         ties += std::count_if(routes.begin(), routes.end(), [&](const Nodes& other) {
                   return ends_there(other) && other.size() == route.size();
@@ -176,9 +178,8 @@ TEST_CASE("routes of the contraction are the shortest, and of several the one th
           return (each.size() == 1 || graph.is_deterministic(each.back())) &&
                  std::find(reads.begin(), reads.end(), each.back()) != reads.end();
         });
-        CHECK(contraction.route_to_reward({i}, reward) == route);
-        CHECK(read_directly[static_cast<std::size_t>(reward.index)][static_cast<std::size_t>(i)] ==
-              !route.empty());
+        CHECK(contraction.route_to_reward(node, reward) == route);
+        CHECK(read_directly[internal::index(reward)][internal::index(node)] == !route.empty());
         rewarded += route.size() > 1 ? 1 : 0;
       }
     }

@@ -38,17 +38,17 @@ struct Routes {
     to_output = from_input;
     to_output[internal::index(made.input)].assign(to_output[internal::index(made.input)].size(), false);
     to_output[internal::index(made.output)].assign(to_output[internal::index(made.output)].size(), true);
-    const auto spread = [&](int node, auto& reached, bool forward) {
-      for (const Graph::Parent& parent : graph.parents({node}))
-        for_each_pair(graph, {node}, parent, [&](int from, int to) {
-          const auto child = reached[static_cast<std::size_t>(node)].begin() + to;
+    const auto spread = [&](NodeId node, auto& reached, bool forward) {
+      for (const Graph::Parent& parent : graph.parents(node))
+        for_each_pair(graph, node, parent, [&](int from, int to) {
+          const auto child = reached[internal::index(node)].begin() + to;
           const auto above = reached[internal::index(parent.node)].begin() + from;
           if (forward && *above) *child = true;
           if (!forward && *child) *above = true;
         });
     };
-    for (int node = 0; node < graph.node_count(); ++node) spread(node, from_input, true);
-    for (int node = graph.node_count() - 1; node >= 0; --node) spread(node, to_output, false);
+    for (const NodeId node : graph.nodes()) spread(node, from_input, true);
+    for (auto at = graph.nodes().end(); at != graph.nodes().begin();) spread(*--at, to_output, false);
   }
 };
 
@@ -57,9 +57,9 @@ bool every_unit_is_useful(const Topology& made) {
   const auto all = [](const std::vector<bool>& units) {
     return std::find(units.begin(), units.end(), false) == units.end();
   };
-  for (int node = 1; node < made.graph.node_count(); ++node)
-    if (!all(routes.from_input[static_cast<std::size_t>(node)]) ||
-        !all(routes.to_output[static_cast<std::size_t>(node)]))
+  for (const NodeId node : made.graph.nodes())
+    if (node != made.input &&
+        (!all(routes.from_input[internal::index(node)]) || !all(routes.to_output[internal::index(node)])))
       return false;
   return true;
 }
@@ -67,10 +67,10 @@ bool every_unit_is_useful(const Topology& made) {
 /// All pairs of the graph: parent, its unit, child, its unit.
 std::set<std::vector<int>> wiring(const Graph& graph) {
   std::set<std::vector<int>> all;
-  for (int node = 0; node < graph.node_count(); ++node)
-    for (const Graph::Parent& parent : graph.parents({node}))
-      for_each_pair(graph, {node}, parent, [&](int from, int to) {
-        all.insert({parent.node.index, from, node, to});
+  for (const NodeId node : graph.nodes())
+    for (const Graph::Parent& parent : graph.parents(node))
+      for_each_pair(graph, node, parent, [&](int from, int to) {
+        all.insert({parent.node.index, from, node.index, to});
       });
   return all;
 }
@@ -124,12 +124,12 @@ TEST_CASE(
       CHECK(made.graph.name(made.input) == "x");
       CHECK(made.graph.name(made.output) == "output");
       CHECK(made.graph.name(made.reward) == "correct");
-      for (int node = 0; node < made.graph.node_count(); ++node)
-        for (const Graph::Parent& parent : made.graph.parents({node})) CHECK(parent.node.index < node);
+      for (const NodeId node : made.graph.nodes())
+        for (const Graph::Parent& parent : made.graph.parents(node)) CHECK(parent.node < node);
       CHECK(every_unit_is_useful(made));
       CHECK(find_violations(made.graph).empty() == (repaired || !description.violates));
-      for (int node = 1; node < made.graph.node_count(); ++node)
-        made.graph.estimate_with({node}, Reinforce{});
+      for (const NodeId node : made.graph.nodes())
+        if (node != made.input) made.graph.estimate_with(node, Reinforce{});
       CHECK(validate(made.graph).admissible());
     }
 }
@@ -192,9 +192,9 @@ TEST_CASE("what a seed draws is the same everywhere") {
   const Topology made = make_topology(
       "small-world:units=6,neighbours=2,rewire=0.5,input_share=0,output_share=0,seed=7", topology_parts(4));
   std::string text;
-  for (int node = 1; node < made.graph.node_count(); ++node)
-    text +=
-        made.graph.name(NodeId{node}) + ": " + parents_of(made.graph, made.graph.name(NodeId{node})) + "\n";
+  for (const NodeId node : made.graph.nodes())
+    if (node != made.input)
+      text += made.graph.name(node) + ": " + parents_of(made.graph, made.graph.name(node)) + "\n";
   CHECK(text == "h0: x\nh1: x\nh2: h0 h1\nh3: h0 h2\nh4: h1 h3\nh5: h2 h4\noutput: h5\n");
 }
 

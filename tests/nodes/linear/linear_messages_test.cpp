@@ -122,19 +122,19 @@ Worst compare(const TwoLayers& net, const BasicWorkspace<S>& run, const JointSam
   Worst worst;
   for (std::size_t n = 0; n < net.parents.size(); ++n) {
     const auto evidence = run.evidence(net.parents[n]);
-    const int outcomes = net.graph.shape(net.parents[n]).outcome_count();
+    const int outcome_count = net.graph.shape(net.parents[n]).outcome_count();
     for (std::ptrdiff_t i = 0; i < run.samples(); ++i)
       for (std::ptrdiff_t j = 0; j < evidence.cols(); ++j) {
         const ExpectedEvidence& right = expected[n][static_cast<std::size_t>(i * evidence.cols() + j)];
         const auto told = static_cast<long double>(evidence(i, j));
-        const int unit = static_cast<int>(j) / outcomes;
+        const int unit = static_cast<int>(j) / outcome_count;
         const bool happened =
-            joint.outcome(net.graph, net.parents[n], static_cast<int>(i), unit) == j % outcomes;
+            joint.outcome(net.graph, net.parents[n], static_cast<int>(i), unit) == j % outcome_count;
         const long double bound = happened ? 0 : epsilon * (right.epsilons + 1);
         const long double error = std::abs(told - right.value);
         worst.see(error == 0 ? 0 : static_cast<double>(error / bound), [&] {
           return fmt::format("{}, unit {}, candidate {}, sample {}: {} instead of {}",
-                             net.graph.name(net.parents[n]), unit, j % outcomes, i, told, right.value);
+                             net.graph.name(net.parents[n]), unit, j % outcome_count, i, told, right.value);
         });
       }
   }

@@ -111,8 +111,8 @@ TEST_CASE("the methods of the paper learn bit by bit what estimators chosen node
       return make_network({.hidden = {8, 6}, .topology = topology, .method = method}, 16, 3);
     };
     Network chosen = network_of("straight-through");
-    for (int i = 0; i < chosen.graph.node_count(); ++i)
-      if (const NodeId node{i}; chosen.graph.is_stochastic(node))
+    for (const NodeId node : chosen.graph.nodes())
+      if (chosen.graph.is_stochastic(node))
         chosen.graph.estimate_with(node, node == chosen.output
                                              ? EstimatorChoice(Auto{})
                                              : EstimatorChoice(Hnca{.assumption = Assumption::relaxed}));
