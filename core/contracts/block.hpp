@@ -65,7 +65,7 @@ template <class S>
 struct Frame {
   const S* parameters = nullptr;
   S* gradient = nullptr;
-  bool starts_sum = false;  ///< first chunk: overwrite the gradient instead of adding
+  bool starts_sum = false;  ///< overwrite the gradient with the chunk's sum instead of adding that
   S* features = nullptr;
   S* slopes = nullptr;  ///< the derivative of Σ credit·log π by the features of units that want it
   Outcome* outcomes = nullptr;
@@ -133,7 +133,8 @@ class Block {
   /// The gradient is made row by row so that rows can be shared out; every parameter belongs to one row.
   virtual int rows() const = 0;
   /// gradient += Σ credit·∇log π over the chunk, for rows first … last-1; or =, if the frame starts the sum.
-  /// For deterministic units: Σ slope·∇value.
+  /// The chunk is summed from zero, then added: which chunks are added up where, and in which order, the pass
+  /// decides. For deterministic units: Σ slope·∇value.
   virtual void accumulate(const Frame<S>&, int first, int last) const = 0;
 
   virtual ScratchSize scratch(int lanes) const = 0;

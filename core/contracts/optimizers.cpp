@@ -30,8 +30,27 @@ void ascend(std::span<S> parameters, std::span<const S> gradient, double rate) {
       .add_scaled(parameters, gradient.data(), static_cast<S>(rate));
 }
 
-/// Adam passes three times over what belongs to so many parameters, while the nearest cache holds it.
+/// What an optimizer remembers is of other parameters.
+[[noreturn]] void refuse_other_parameters(std::string_view optimizer, std::string_view line,
+                                          std::size_t remembered, std::size_t given) {
+  refuse({.code = "gradient-size",
+          .message = fmt::format("this {} remembers {} parameters and cannot step {} of them", optimizer,
+                                 remembered, given),
+          .help = {fmt::format("{};   // one of its own for each model", line)}});
+}
+
+/// Optimizers pass several times over what belongs to so many parameters, while the nearest cache holds it.
 constexpr std::size_t parameters_per_block = 1024;
+
+template <class S>
+using Numbers = Eigen::Array<S, Eigen::Dynamic, 1>;
+
+/// work(begin, count) for one block of parameters after another.
+template <class Work>
+void for_each_block(std::size_t parameters, const Work& work) {
+  for (std::size_t begin = 0; begin < parameters; begin += parameters_per_block)
+    work(begin, static_cast<Eigen::Index>(std::min(parameters_per_block, parameters - begin)));
+}
 
 }  // namespace
 
@@ -44,6 +63,29 @@ void Sgd::step(std::span<double> parameters, std::span<const double> gradient) c
 }
 
 template <class S>
+BasicMomentum<S>::BasicMomentum(Options options) : options_(options) {
+  if (!(options.decay >= 0 && options.decay < 1))
+    refuse({.code = "optimizer-option",
+            .message = fmt::format("a velocity that decays by {} does not settle", options.decay),
+            .help = {"Momentum{{.rate = 0.01, .decay = 0.9}}   // at least 0, less than 1"}});
+}
+
+template <class S>
+void BasicMomentum<S>::step(std::span<S> parameters, std::span<const S> gradient) {
+  check_size(parameters.size(), gradient.size(), "momentum");
+  if (state_.velocity.empty()) state_.velocity.assign(parameters.size(), S(0));
+  if (parameters.size() != state_.velocity.size())
+    refuse_other_parameters("Momentum", "Momentum momentum{{.rate = 0.01}}", state_.velocity.size(),
+                            parameters.size());
+  const auto rate = static_cast<S>(options_.rate), decay = static_cast<S>(options_.decay);
+  for_each_block(parameters.size(), [&](std::size_t begin, Eigen::Index count) {
+    Eigen::Map<Numbers<S>> velocity(state_.velocity.data() + begin, count);
+    velocity = decay * velocity + Eigen::Map<const Numbers<S>>(gradient.data() + begin, count);
+    Eigen::Map<Numbers<S>>(parameters.data() + begin, count) += rate * velocity;
+  });
+}
+
+template <class S>
 void BasicAdam<S>::step(std::span<S> parameters, std::span<const S> gradient) {
   check_size(parameters.size(), gradient.size(), "adam");
   if (state_.steps == 0) {
@@ -51,10 +93,8 @@ void BasicAdam<S>::step(std::span<S> parameters, std::span<const S> gradient) {
     state_.second_moment.assign(parameters.size(), S(0));
   }
   if (parameters.size() != state_.first_moment.size())
-    refuse({.code = "gradient-size",
-            .message = fmt::format("this Adam remembers {} parameters and cannot step {} of them",
-                                   state_.first_moment.size(), parameters.size()),
-            .help = {"Adam adam{{.rate = 0.001}};   // one of its own for each model"}});
+    refuse_other_parameters("Adam", "Adam adam{{.rate = 0.001}}", state_.first_moment.size(),
+                            parameters.size());
   ++state_.steps;
   const auto steps = static_cast<double>(state_.steps);
   const auto first_decay = static_cast<S>(options_.first_decay),
@@ -62,17 +102,15 @@ void BasicAdam<S>::step(std::span<S> parameters, std::span<const S> gradient) {
   const auto epsilon = static_cast<S>(options_.epsilon);
   const auto rate = static_cast<S>(options_.rate / (1 - std::pow(options_.first_decay, steps)));
   const auto correction = static_cast<S>(1 / (1 - std::pow(options_.second_decay, steps)));
-  using Numbers = Eigen::Array<S, Eigen::Dynamic, 1>;
-  for (std::size_t begin = 0; begin < parameters.size(); begin += parameters_per_block) {
-    const auto count = static_cast<Eigen::Index>(std::min(parameters_per_block, parameters.size() - begin));
-    Eigen::Map<Numbers> first(state_.first_moment.data() + begin, count);
-    Eigen::Map<Numbers> second(state_.second_moment.data() + begin, count);
-    Eigen::Map<Numbers> stepping(parameters.data() + begin, count);
-    const Eigen::Map<const Numbers> along(gradient.data() + begin, count);
+  for_each_block(parameters.size(), [&](std::size_t begin, Eigen::Index count) {
+    Eigen::Map<Numbers<S>> first(state_.first_moment.data() + begin, count);
+    Eigen::Map<Numbers<S>> second(state_.second_moment.data() + begin, count);
+    Eigen::Map<Numbers<S>> stepping(parameters.data() + begin, count);
+    const Eigen::Map<const Numbers<S>> along(gradient.data() + begin, count);
     first = first_decay * first + (1 - first_decay) * along;
     second = second_decay * second + (1 - second_decay) * along * along;
     stepping += rate * first / ((second * correction).sqrt() + epsilon);
-  }
+  });
 }
 
 template <class S>
@@ -85,6 +123,8 @@ void BasicAdam<S>::restore(State state) {
   state_ = std::move(state);
 }
 
+template class BasicMomentum<float>;
+template class BasicMomentum<double>;
 template class BasicAdam<float>;
 template class BasicAdam<double>;
 

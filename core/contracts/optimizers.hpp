@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace hindsight {
@@ -21,6 +22,38 @@ class Sgd {
  private:
   Options options_;
 };
+
+/// Gradient ascent with momentum (Polyak, 1964): velocity = decay · velocity + gradient, parameters += rate ·
+/// velocity. Its state grows with the first step and belongs to one vector of parameters.
+template <class S>
+class BasicMomentum {
+ public:
+  struct Options {
+    double rate = 0.01;
+    double decay = 0.9;
+  };
+  /// All that it remembers; what a checkpoint keeps.
+  struct State {
+    std::vector<S> velocity = {};
+  };
+
+  /// Throws Error unless the decay lies in [0, 1).
+  explicit BasicMomentum(Options options);
+
+  void step(std::span<S> parameters, std::span<const S> gradient);
+
+  const State& state() const { return state_; }
+  void restore(State state) { state_ = std::move(state); }
+
+ private:
+  Options options_;
+  State state_;
+};
+
+using Momentum = BasicMomentum<float>;
+
+extern template class BasicMomentum<float>;
+extern template class BasicMomentum<double>;
 
 /// Adam (Kingma and Ba, 2015), ascending. Its state grows with the first step and belongs to one vector of
 /// parameters.

@@ -105,7 +105,7 @@ class Pattern {
   Pairs pairs_;
 };
 
-/// A parent as its child sees it.
+/// A parent as its child sees it. Refers to the parent's name and wiring, which whoever made it keeps.
 struct ParentShape {
   std::string_view name = {};
   int units = 0;

@@ -92,7 +92,10 @@ Command add_train(CLI::App& app) {
       "--values", run.network.values, "what children see of a hidden unit's outcomes, e.g. -1,1 or 0,1"));
   describes(
       command->add_option("--lr", run.training.rate, "learning rate, times the batch mean of the gradient"));
-  describes(command->add_option("--optimizer", run.training.optimizer, "sgd or adam"));
+  describes(command->add_option("--optimizer", run.training.optimizer, "sgd, momentum or adam"));
+  describes(
+      command->add_option("--momentum", run.training.momentum,
+                          "how much of its velocity --optimizer momentum keeps, at least 0, less than 1"));
   describes(command->add_option("--batch", run.training.batch, "samples per step"))->check(in(1, most_batch));
   describes(command->add_option("--seed", run.training.seed,
                                 "of initial weights, sampling and order of the images"))

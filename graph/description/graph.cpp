@@ -46,6 +46,7 @@ void check_shape(const std::string& name, const Shape& shape, bool deterministic
 /// What a node's own shape() must hold besides an encoding.
 void check_parameters(const std::string& name, const Shape& shape) {
   std::set<std::string_view> names;
+  double count = 0;
   for (const ParameterBlock& block : shape.parameters) {
     if (block.rows.is_negative() || block.cols.is_negative())
       refuse({.code = "bad-shape",
@@ -53,6 +54,12 @@ void check_parameters(const std::string& name, const Shape& shape) {
               .message = fmt::format("its parameter block '{}' has fewer than 0 rows or columns", block.name),
               .help = {".parameters = {{\"weights\", 3}, {\"bias\", 1}}   // rows, and columns if there are "
                        "several"}});
+    count += static_cast<double>(std::size_t{block.rows}) * static_cast<double>(std::size_t{block.cols});
+    if (count >= 0x1p63)  // more than can be counted
+      refuse({.code = "too-large",
+              .node = name,
+              .message = fmt::format("its shape has {:.2g} parameters and more", count),
+              .help = {"check the rows and columns of its parameter blocks"}});
     if (block.name.empty() || !names.insert(block.name).second)
       refuse({.code = "bad-shape",
               .node = name,

@@ -35,7 +35,8 @@ struct NodeGroup {
 std::vector<NodeGroup> group_nodes(const Graph& graph);
 
 /// Where everything of a graph lies: in rows of the workspace's arrays, and in the flat parameter vector.
-/// Blocks refer to its placements, which stay where they are when it is moved.
+/// Blocks refer to its placements, and these to each other: it may be moved, which leaves them where they
+/// are, and not copied.
 struct Layout {
   std::vector<Placement> placements;  ///< per node, in order of addition; an input has features, nothing else
   std::vector<Role> roles;            ///< per node

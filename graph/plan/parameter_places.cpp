@@ -21,6 +21,12 @@ std::vector<ParameterPlace> ParameterPlaces::of(NodeId node) const {
     places.push_back({fmt::format("{}/{}", at.name, block.name), first, block.rows, block.cols});
     first += block.size();
   }
+  if (first != at.first_parameter + at.shape.parameter_count)
+    refuse({.code = "bad-shape",
+            .node = at.name,
+            .message = fmt::format("its shape has {} parameters now; it had {} when it was added",
+                                   first - at.first_parameter, at.shape.parameter_count),
+            .help = {"let shape() depend on the node's own options and on its parents alone"}});
   return places;
 }
 
@@ -29,8 +35,10 @@ std::span<const ParameterPlace> ParameterPlaces::all() const {
     std::vector<ParameterPlace> places;
     for (std::size_t i = 0; i < placements_.size(); ++i)
       for (ParameterPlace& place : of(NodeId{static_cast<int>(i)})) places.push_back(std::move(place));
-    for (std::size_t i = 0; i < places.size(); ++i) by_path_.emplace(places[i].path, i);
+    std::unordered_map<std::string_view, std::size_t> by_path;
+    for (std::size_t i = 0; i < places.size(); ++i) by_path.emplace(places[i].path, i);
     places_ = std::move(places);
+    by_path_ = std::move(by_path);
   });
   return places_;
 }

@@ -46,7 +46,7 @@ struct Plan {
   const std::vector<RewardPlan> rewards;
   const Layout layout;                       ///< where everything lies
   const Schedule<S> schedule;                ///< what runs
-  const ParameterPlaces parameters;          ///< of both
+  const ParameterPlaces parameters;          ///< by name; refers to both
   const CreditPlan<S> credit;                ///< who is credited by what
   const std::vector<RowRange> packed_after;  ///< per block: unit rows to be packed into bits once it has run
 

@@ -23,6 +23,17 @@ void check_options(const RunState<S>& state, const BackwardOptions& options) {
     refuse({.code = "batch-size",
             .message = fmt::format("{} samples cannot be a part of a batch of {}", state.samples, options.of),
             .help = {".of = the samples of all parts together"}});
+  if (options.continues && state.sum_is_open && options.of != state.summed_of)
+    refuse({.code = "batch-size",
+            .message = fmt::format("this part continues a batch of {} samples, and says that it is one of {}",
+                                   state.summed_of, options.of),
+            .help = {fmt::format(".of = {}   // in every part, the first included", state.summed_of)}});
+  if (options.continues && state.sum_is_open && state.summed_samples + state.samples > options.of)
+    refuse({.code = "batch-size",
+            .message =
+                fmt::format("{} samples are too many for the rest of a batch of {}, of which {} were given",
+                            state.samples, options.of, state.summed_samples),
+            .help = {".of = the samples of all parts together"}});
   if (options.continues && !state.sum_is_whole)
     refuse({.code = "broken-sum",
             .message = "there is no sum to continue: the backward pass of an earlier part failed half-way",

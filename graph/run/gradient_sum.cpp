@@ -1,6 +1,8 @@
 #include <hindsight/graph/gradient_sum.hpp>
 
 #include <algorithm>
+#include <iterator>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -12,27 +14,27 @@ namespace hindsight::internal {
 namespace {
 
 /// How a pass's chunks belong to their batch.
-enum class Place {
+enum class BatchPart {
   whole,   ///< the pass is all of it: the first sum is the gradient itself
   part,    ///< sums wait apart from the gradient, since more chunks may pair with them
-  on_top,  ///< the same, but the gradient of a batch that was thought to be whole is there already
+  on_top,  ///< as whole, but the gradient of a batch that was thought to be whole is there already
 };
 
 template <class S>
-Place place_of(const RunState<S>& state, const BackwardOptions& options) {
-  if (options.continues) return state.sum_is_open ? Place::part : Place::on_top;
-  return options.of > state.samples ? Place::part : Place::whole;
+BatchPart part_of(const RunState<S>& state, const BackwardOptions& options) {
+  if (options.continues) return state.sum_is_open ? BatchPart::part : BatchPart::on_top;
+  return options.of > state.samples ? BatchPart::part : BatchPart::whole;
 }
 
 template <class S>
 std::size_t waiting_sums(const Pass<S>& pass, const BackwardOptions& options) {
   const RunState<S>& state = pass.state;
   const std::size_t chunks = index(pass.chunks());
-  switch (place_of(state, options)) {
-    case Place::whole:
-    case Place::on_top:
+  switch (part_of(state, options)) {
+    case BatchPart::whole:
+    case BatchPart::on_top:
       return ChunkTree::slots_of_whole(chunks) - 1;
-    case Place::part:
+    case BatchPart::part:
       break;
   }
   const std::size_t so_far = (options.continues ? state.summed_chunks : 0) + chunks;
@@ -44,13 +46,13 @@ template <class S>
 class GradientSum {
  public:
   GradientSum(const Pass<S>& pass, const BackwardOptions& options)
-      : pass_(pass), state_(pass.state), place_(place_of(state_, options)) {
-    if (place_ == Place::part && options.continues) {
+      : pass_(pass), state_(pass.state), part_(part_of(state_, options)), of_(options.of) {
+    if (part_ == BatchPart::part && options.continues) {
       first_chunk_ = state_.summed_chunks;
       samples_ = state_.summed_samples;
     }
     samples_ += state_.samples;
-    is_last_ = place_ != Place::part || samples_ >= options.of;
+    is_last_ = part_ != BatchPart::part || samples_ >= options.of;
   }
 
   void run() {
@@ -63,14 +65,15 @@ class GradientSum {
              !step_of(next, last).starts;
            ++next)
         pairings = step_of(next, last).pairings;
-      const bool is_there = place_ == Place::on_top && step.slot == 0;
+      const bool is_there = part_ == BatchPart::on_top && step.slot == 0;
       add_chunks(first, next, sum(step.slot), step.starts && !is_there);
       for (std::size_t slot = step.slot; pairings > 0; --pairings, --slot) add(sum(slot), sum(slot - 1));
     }
-    if (place_ == Place::part) show(is_last_ ? 1 : ChunkTree::slots_after(last));
+    if (part_ == BatchPart::part) show(is_last_ ? 1 : ChunkTree::slots_after(last));
     state_.sum_is_open = !is_last_;
     state_.summed_chunks = last;
     state_.summed_samples = samples_;
+    state_.summed_of = of_;
   }
 
  private:
@@ -78,7 +81,7 @@ class GradientSum {
     return ChunkTree::step(chunk, is_last_ && chunk + 1 == last);
   }
   S* sum(std::size_t slot) const {
-    if (place_ == Place::part) return state_.waiting_sums[slot].data();
+    if (part_ == BatchPart::part) return state_.waiting_sums[slot].data();
     return slot == 0 ? state_.gradient.data() : state_.waiting_sums[slot - 1].data();
   }
 
@@ -122,10 +125,11 @@ class GradientSum {
 
   const Pass<S>& pass_;
   RunState<S>& state_;
-  const Place place_;
+  const BatchPart part_;
   std::size_t first_chunk_ = 0;
   std::int64_t samples_ = 0;  ///< of the batch, this pass included
   bool is_last_ = true;
+  const int of_;
 };
 
 }  // namespace
@@ -135,11 +139,13 @@ void reserve_sums(const Pass<S>& pass, const BackwardOptions& options) {
   const std::size_t wanted = waiting_sums(pass, options), there = pass.state.waiting_sums.size();
   if (wanted <= there) return;
   const std::size_t parameters = pass.state.gradient.size();
-  require_memory(static_cast<double>(wanted) * static_cast<double>(parameters) * sizeof(S),
+  require_memory(static_cast<double>(wanted - there) * static_cast<double>(parameters) * sizeof(S),
                  fmt::format("the {} sums of a batch that comes in parts", wanted),
-                 "larger parts: a batch of 2^n of them keeps n sums");
-  pass.state.waiting_sums.resize(wanted);
-  for (std::size_t i = there; i < wanted; ++i) pass.state.waiting_sums[i].resize(parameters);
+                 "model.workspace(256)   // larger parts: half as many of them keep one sum less");
+  std::vector<AlignedBuffer<S>> more(wanted - there);
+  for (AlignedBuffer<S>& sum : more) sum.resize(parameters);
+  pass.state.waiting_sums.reserve(wanted);
+  std::move(more.begin(), more.end(), std::back_inserter(pass.state.waiting_sums));
 }
 
 template <class S>

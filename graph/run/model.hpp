@@ -52,7 +52,7 @@ struct ForwardOptions {
 };
 
 struct BackwardOptions {
-  int of = 0;  ///< samples of the whole batch that this one is a part of; 0: this is the whole
+  int of = 0;  ///< samples of the whole batch, said in every part of it; 0: this is the whole
   /// Add to the gradient of the parts before. Baselines learn from each part, after it.
   bool continues = false;
 };

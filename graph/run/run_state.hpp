@@ -24,8 +24,8 @@ struct Slice {
   int first, last;
 };
 
-/// Everything that changes while a plan runs. All memory is taken at once, when it is made. Rows hold one
-/// number per sample and lie `stride` apart.
+/// Everything that changes while a plan runs. All memory is taken at once, when it is made, but for sums of
+/// batches that come in parts unannounced. Rows hold one number per sample and lie `stride` apart.
 template <class S>
 struct RunState {
   RunState(std::shared_ptr<const Plan<S>> plan_to_run, int most_samples, const WorkspaceOptions& options);
@@ -42,6 +42,7 @@ struct RunState {
   bool sum_is_open = false;       ///< parts of the batch are still to come
   std::size_t summed_chunks = 0;  ///< of the batch so far
   std::int64_t summed_samples = 0;
+  int summed_of = 0;  ///< samples of the whole batch, while it is open
   StreamPosition position = {};
 
   std::size_t stride = 0;

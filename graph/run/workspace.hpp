@@ -44,7 +44,8 @@ struct WorkspaceOptions {
 };
 
 /// Everything that changes while a model runs: outcomes, messages, credit, the gradient, the position in the
-/// random stream. Belongs to one model (and its copies); all memory is taken at once, when it is made.
+/// random stream. Belongs to one model (and its copies); all memory is taken at once, when it is made, but
+/// for the sums of a batch that comes in parts and was not announced (WorkspaceOptions::batch).
 template <class S>
 class BasicWorkspace {
  public:

@@ -31,13 +31,17 @@ void require_few(std::size_t steps, const Graph& graph) {
   NodeId most{0};
   for (const NodeId node : graph.nodes())
     if (joined(node) > joined(most)) most = node;
+  const std::string told = fmt::format(
+      "following deterministic nodes from each node to the next takes more than "
+      "{:.0e} steps",
+      static_cast<double>(most_steps));
+  const std::string help = "gather nodes that read the same in one node of several units";
+  if (joined(most) < most_steps / 2) refuse({.code = "too-large", .message = told, .help = {help}});
   refuse({.code = "too-large",
           .node = graph.name(most),
-          .message = fmt::format("following deterministic nodes from each node to the next takes more than "
-                                 "{:.0e} steps; this one alone reads {} nodes and is read by {}",
-                                 static_cast<double>(most_steps), graph.parents(most).size(),
-                                 graph.children(most).size()),
-          .help = {"gather nodes that read the same in one node of several units"}});
+          .message = fmt::format("{}; this one alone reads {} nodes and is read by {}", told,
+                                 graph.parents(most).size(), graph.children(most).size()),
+          .help = {help}});
 }
 
 }  // namespace

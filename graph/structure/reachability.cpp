@@ -77,7 +77,7 @@ void ReachabilitySweep::sweep(std::span<const Source> sources) {
   for (const auto& [slot, child] : hits_) forget(sources[slot].vertex, child);
 }
 
-/// Whom the parent reaches is told to the child by the longer route.
+/// Who reaches the parent reaches the child by the longer route, too.
 void ReachabilitySweep::forget(Vertex parent, Vertex child) {
   const auto first = parents_.begin() + static_cast<std::ptrdiff_t>(parents_begin_[child]),
              last = parents_.begin() + static_cast<std::ptrdiff_t>(parents_end_[child]--);

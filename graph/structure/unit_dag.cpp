@@ -26,7 +26,7 @@ UnitDag expand(const Graph& graph, const std::vector<bool>& wanted, DenseEdges d
                                         : size;
     }
   }
-  constexpr double bytes_per_unit = 40, bytes_per_edge = 24;  // with what is kept beside them afterwards
+  constexpr double bytes_per_unit = 84, bytes_per_edge = 24;  // with what is kept beside them afterwards
   require_memory(bytes_per_unit * wanted_units + bytes_per_edge * most_edges, "checking edges unit by unit",
                  "make the edges dense, or the populations smaller");
 

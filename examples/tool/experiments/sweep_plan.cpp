@@ -63,7 +63,7 @@ void check_list(const PlanSource& source, std::string_view key, const std::vecto
 }
 
 void check_choice(const SweepPlan& plan, std::string_view key, const std::string& found,
-                  const std::array<std::string_view, 2>& choices) {
+                  std::initializer_list<std::string_view> choices) {
   if (std::find(choices.begin(), choices.end(), found) == choices.end())
     refuse_plan(
         plan.source, key,
@@ -147,7 +147,7 @@ void refuse_again(const Error& problem, const PlanSource& source, std::string_vi
 void check(const SweepPlan& plan) {
   for (const auto& [key, member] : plan_texts) check_text(plan.source, key, plan.*member);
   check_choice(plan, "values", plan.values, {"-1,1", "0,1"});
-  check_choice(plan, "optimizer", plan.optimizer, {"sgd", "adam"});
+  check_choice(plan, "optimizer", plan.optimizer, {"sgd", "momentum", "adam"});
   for (const auto& [key, member, bounds] : plan_numbers) check_number(plan.source, key, plan.*member, bounds);
   check_list(plan.source, "methods", plan.methods);
   if (!plan.topologies.empty() || plan.source.lines.contains("topologies"))

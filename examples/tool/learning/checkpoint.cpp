@@ -22,6 +22,7 @@ constexpr const char* format_name = "hindsight-checkpoint";
 constexpr const char* format_version = "1";
 const std::string parameter_prefix = "parameters/";
 constexpr const char* baseline_tensor = "baselines";
+constexpr const char* velocity_tensor = "momentum/velocity";  // of runs with momentum
 
 /// Per epoch, as they are called in the file.
 constexpr std::array<std::pair<const char*, double EpochMetrics::*>, 4> metric_tensors{
@@ -62,6 +63,8 @@ void write_checkpoint(const std::filesystem::path& file, const RunDescription& r
                 std::span(state.parameters).subspan(range.first, range.count));
   }
   tensors.add(baseline_tensor, {state.baselines.size()}, std::span<const double>(state.baselines));
+  if (run.training.optimizer == "momentum")
+    tensors.add(velocity_tensor, {state.momentum.velocity.size()}, std::span(state.momentum.velocity));
   const std::array<std::uint64_t, 1> adam_steps{state.adam.steps};
   tensors.add("adam/steps", {}, std::span(adam_steps));
   tensors.add("adam/first_moment", {state.adam.first_moment.size()}, std::span(state.adam.first_moment));
@@ -127,6 +130,8 @@ void Checkpoint::read_state(const TensorFile& tensors) {
   }
   if (tensors.contains(baseline_tensor))  // older files have none
     state_.baselines = tensors.doubles(listed(baseline_tensor));
+  if (read_.run.training.optimizer == "momentum")
+    state_.momentum.velocity = tensors.floats(listed(velocity_tensor));
   state_.adam.steps = tensors.uint64s(shaped("adam/steps", {}))[0];
   state_.adam.first_moment = tensors.floats(listed("adam/first_moment"));
   state_.adam.second_moment = tensors.floats(listed("adam/second_moment"));
@@ -154,6 +159,11 @@ void Checkpoint::check_optimizer() const {
                                       std::pair("adam/second_moment", &state_.adam.second_moment)})
     if (moments->size() != expected)
       refuse_tensor(name, fmt::format("holds {} numbers, not {}", moments->size(), expected));
+  const bool has_velocity = read_.run.training.optimizer == "momentum" && state_.stream.step > 0;
+  const std::size_t velocities = has_velocity ? state_.parameters.size() : 0;
+  if (state_.momentum.velocity.size() != velocities)
+    refuse_tensor(velocity_tensor,
+                  fmt::format("holds {} numbers, not {}", state_.momentum.velocity.size(), velocities));
 }
 
 void Checkpoint::check_metrics() const {

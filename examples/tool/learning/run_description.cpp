@@ -51,6 +51,13 @@ class Values {
             "a number above 0", value);
     return value.get<double>();
   }
+  /// At least 0, less than 1.
+  double share(const char* key) const {
+    const json& value = at(key);
+    require(value.is_number() && value.get<double>() >= 0 && value.get<double>() < 1, key,
+            "a number from 0 to 1, 1 excluded", value);
+    return value.get<double>();
+  }
 
  private:
   [[noreturn]] void refuse_value(const std::string& problem) const {
@@ -110,24 +117,25 @@ void refuse_checkpoint(const std::string& file, const std::string& problem) {
 }
 
 std::string to_json(const RunDescription& run, const Model& model) {
-  return json{{"data", run.data},
-              {"data_checksum", run.data_checksum},
-              {"hidden", run.network.hidden},
-              {"graph", run.network.graph},
-              {"topology", run.network.topology},
-              {"method", run.network.method},
-              {"values", run.network.values},
-              {"estimators", run.network.estimators},
-              {"baseline", run.network.baseline},
-              {"rate", run.training.rate},
-              {"optimizer", run.training.optimizer},
-              {"batch", run.training.batch},
-              {"seed", run.training.seed},
-              {"test_passes", run.training.test_passes},
-              {"epochs", run.epochs},
-              {"replicas", model.replicas()},
-              {"instructions", name(model.instructions())}}
-      .dump();
+  json described{{"data", run.data},
+                 {"data_checksum", run.data_checksum},
+                 {"hidden", run.network.hidden},
+                 {"graph", run.network.graph},
+                 {"topology", run.network.topology},
+                 {"method", run.network.method},
+                 {"values", run.network.values},
+                 {"estimators", run.network.estimators},
+                 {"baseline", run.network.baseline},
+                 {"rate", run.training.rate},
+                 {"optimizer", run.training.optimizer},
+                 {"batch", run.training.batch},
+                 {"seed", run.training.seed},
+                 {"test_passes", run.training.test_passes},
+                 {"epochs", run.epochs},
+                 {"replicas", model.replicas()},
+                 {"instructions", name(model.instructions())}};
+  if (run.training.optimizer == "momentum") described["momentum"] = run.training.momentum;
+  return described.dump();
 }
 
 ReadDescription parse_description(const std::string& text, const std::string& file) {
@@ -148,6 +156,7 @@ ReadDescription parse_description(const std::string& text, const std::string& fi
   run.network.estimators = values.texts("estimators");
   run.training.rate = values.positive("rate");
   run.training.optimizer = values.text("optimizer");
+  if (run.training.optimizer == "momentum") run.training.momentum = values.share("momentum");
   run.training.batch = values.number("batch", 1, most_batch);
   run.training.seed = values.number<std::uint64_t>("seed", 0, std::numeric_limits<std::uint64_t>::max());
   run.training.test_passes = values.number("test_passes", 1, most_test_passes);

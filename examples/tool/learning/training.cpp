@@ -14,16 +14,17 @@ constexpr int test_batch = 256;
 /// Of the random numbers; training draws from stream 0.
 constexpr std::uint32_t test_stream = 1;
 
-std::variant<Sgd, Adam> make_optimizer(const TrainingOptions& options) {
+std::variant<Sgd, Momentum, Adam> make_optimizer(const TrainingOptions& options) {
   if (!std::isfinite(options.rate) || options.rate <= 0)
     refuse({.code = "option",
             .message = fmt::format("a learning rate of {} does not learn", options.rate),
             .help = {"--lr 0.0625"}});
   if (options.optimizer == "sgd") return Sgd{{.rate = options.rate}};
+  if (options.optimizer == "momentum") return Momentum{{.rate = options.rate, .decay = options.momentum}};
   if (options.optimizer == "adam") return Adam{{.rate = options.rate}};
   refuse({.code = "option",
           .message = fmt::format("there is no optimizer '{}'", options.optimizer),
-          .help = {"--optimizer one of: sgd, adam"}});
+          .help = {"--optimizer one of: sgd, momentum, adam"}});
 }
 
 }  // namespace
@@ -119,11 +120,13 @@ TestAccuracy Training::test(int passes) {
 TrainingState Training::state() const {
   TrainingState state{.parameters = {model_.parameters().begin(), model_.parameters().end()},
                       .baselines = {run_.baselines().begin(), run_.baselines().end()},
+                      .momentum = {},
                       .adam = {},
                       .stream = run_.position(),
                       .data = batches_.position(),
                       .reward_sum = reward_sum_,
                       .metrics = metrics_};
+  if (const Momentum* momentum = std::get_if<Momentum>(&optimizer_)) state.momentum = momentum->state();
   if (const Adam* adam = std::get_if<Adam>(&optimizer_)) state.adam = adam->state();
   return state;
 }
@@ -142,6 +145,7 @@ void Training::restore(TrainingState state) {
          .help = {"resume with the options of the run that wrote it"}});
   std::copy(state.parameters.begin(), state.parameters.end(), model_.parameters().begin());
   std::copy(state.baselines.begin(), state.baselines.end(), run_.baselines().begin());
+  if (Momentum* momentum = std::get_if<Momentum>(&optimizer_)) momentum->restore(std::move(state.momentum));
   if (Adam* adam = std::get_if<Adam>(&optimizer_)) adam->restore(std::move(state.adam));
   run_.seek(state.stream);
   batches_.seek(state.data);

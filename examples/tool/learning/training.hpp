@@ -16,7 +16,8 @@ namespace hindsight::tool {
 
 struct TrainingOptions {
   double rate = 0.0625;
-  std::string optimizer = "sgd";  ///< or adam
+  std::string optimizer = "sgd";  ///< or momentum, or adam
+  double momentum = 0.9;          ///< how much of its velocity momentum keeps
   int batch = 16;
   std::uint64_t seed = 0;
   int threads = 1;
@@ -50,6 +51,7 @@ bool is_divergence(const Error& problem);
 struct TrainingState {
   std::vector<float> parameters;
   std::vector<double> baselines;  ///< what they remember
+  Momentum::State momentum;
   Adam::State adam;
   StreamPosition stream;
   DataPosition data;
@@ -91,7 +93,7 @@ class Training {
   int test_passes_;
   Model model_;
   Workspace run_, test_run_;
-  std::variant<Sgd, Adam> optimizer_;
+  std::variant<Sgd, Momentum, Adam> optimizer_;
   Batches batches_;
   Pixels test_pixels_;
   Eigen::ArrayXi test_labels_;

@@ -72,6 +72,55 @@ TEST_CASE("Sgd takes a step of nothing") {
   CHECK_NOTHROW(Sgd{{.rate = 1}}.step(std::span<float>(), std::span<const float>()));
 }
 
+// 2000 parameters: more than a block holds. Each rounded after each operation, as on every instruction set.
+TEST_CASE_TEMPLATE("Momentum is what its formula says, operation by operation", S, float, double) {
+  const S rate = S(0.3), decay = S(0.9);
+  std::vector<S> parameters, gradient, expected, velocity(2000, S(0));
+  for (int i = 0; i < 2000; ++i) parameters.push_back(S(1) / static_cast<S>(i + 3));
+  expected = parameters;
+  BasicMomentum<S> momentum{{.rate = rate, .decay = decay}};
+  for (int step = 0; step < 5; ++step) {
+    gradient.clear();
+    for (int i = 0; i < 2000; ++i) gradient.push_back(static_cast<S>(i % 7 - 3) / static_cast<S>(step + 3));
+    momentum.step(parameters, gradient);
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+      const S decayed = decay * velocity[i];
+      velocity[i] = decayed + gradient[i];
+      const S along = rate * velocity[i];
+      expected[i] = expected[i] + along;
+    }
+    CHECK(parameters == expected);
+    CHECK(momentum.state().velocity == velocity);
+  }
+  BasicMomentum<S> resumed{{.rate = rate, .decay = decay}};
+  resumed.restore(momentum.state());
+  std::vector<S> other = parameters;
+  resumed.step(other, gradient);
+  momentum.step(parameters, gradient);
+  CHECK(other == parameters);
+}
+
+TEST_CASE("Momentum without decay is plain ascent, and one that does not settle is refused") {
+  std::vector<double> parameters = {1, 1};
+  const std::vector<double> gradient = {2, -4};
+  BasicMomentum<double> none{{.rate = 0.5, .decay = 0}};
+  none.step(parameters, gradient);
+  none.step(parameters, gradient);
+  CHECK(parameters == std::vector<double>{3, -3});
+  for (const double decay : {-0.1, 1.0, std::nan("")})
+    CHECK_THROWS_AS((Momentum{{.rate = 0.5, .decay = decay}}), Error);
+  CHECK_THROWS_WITH_AS((Momentum{{.rate = 0.5, .decay = 1.5}}),
+                       "error[optimizer-option]: a velocity that decays by 1.5 does not settle\n"
+                       "  help: Momentum{{.rate = 0.01, .decay = 0.9}}   // at least 0, less than 1",
+                       Error);
+  std::vector<double> more(3), slope(3, 1.0);
+  CHECK_THROWS_WITH_AS(
+      none.step(more, slope),
+      "error[gradient-size]: this Momentum remembers 2 parameters and cannot step 3 of them\n"
+      "  help: Momentum momentum{{.rate = 0.01}};   // one of its own for each model",
+      Error);
+}
+
 // By hand: after one step both moments are the gradient and its square, corrected, so the step is ±rate.
 TEST_CASE_TEMPLATE("Adam takes its first step by the rate, whatever the gradient's size", S, float, double) {
   std::vector<S> parameters = {1, 1, 1};

@@ -345,6 +345,15 @@ TEST_CASE("an estimator for something that is not there is refused") {
   CHECK(graph.choice(a, r).chosen()->name() == "reinforce");
 }
 
+TEST_CASE("more parameters than can be counted are refused") {
+  Graph graph;
+  const std::int64_t many = std::int64_t{1} << 32;
+  const Shape shape{.units = 1, .encoding = one_hot_encoding(2), .parameters = {{"w", many, many}}};
+  CHECK(refusal_of(graph, [&] { graph.add("mine", Shaped{shape}, {}); }) ==
+        R"(error[too-large]: node 'mine': its shape has 1.8e+19 parameters and more
+  help: check the rows and columns of its parameter blocks)");
+}
+
 TEST_CASE("a node of the user's own with an impossible shape is refused") {
   const auto text = [](const Encoding& encoding) {
     Graph graph;

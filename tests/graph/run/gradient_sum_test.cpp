@@ -12,6 +12,7 @@
 #include "support/custom_nodes.hpp"
 #include "support/random_dags.hpp"
 #include "support/random_graphs.hpp"
+#include "support/refusal.hpp"
 
 using namespace hindsight;
 using namespace hindsight::testing;
@@ -118,6 +119,15 @@ TEST_CASE_TEMPLATE("a batch's gradient is the tree over the gradients of its chu
     for (const int threads : {1, 2, 3}) {
       auto whole = model.workspace(samples, {.threads = threads});
       CHECK(run_part(whole, 0, samples, {}) == tree(chunks, 0, chunks.size()));
+      // In parts of three chunks and one, after a batch that was left open.
+      auto parts = model.workspace(192, {.threads = threads});
+      run_part(parts, 0, std::min(64, samples), {.of = samples + 1});
+      std::vector<S> sum;
+      for (int first = 0, next; first < samples; first = next) {
+        next = std::min(first + (first % 256 == 0 ? 192 : 64), samples);
+        sum = run_part(parts, first, next, {.of = samples, .continues = first > 0});
+      }
+      CHECK(sum == tree(chunks, 0, chunks.size()));
     }
   }
 }
@@ -136,4 +146,26 @@ TEST_CASE("a batch that was whole and goes on is added to") {
   const std::vector<double> once = step({}), twice = step({.continues = true});
   for (std::size_t i = 0; i < once.size(); ++i)
     CHECK(twice[i] == doctest::Approx(2 * once[i]).epsilon(1e-12));
+}
+
+TEST_CASE("parts that do not fit their batch are refused, and those that do go on") {
+  const Net net;
+  const Model model = compile(net.graph, {.seed = 3});
+  auto run = model.workspace(64);
+  const std::vector<float> x(192, 0.5F), rewards(64, 1.0F);
+  const auto part = [&](const BackwardOptions& options) {
+    model.forward(run, {{net.x, {x.data(), 64, 3}}});
+    model.backward(run, {{net.r, rewards}}, options);
+  };
+  part({.of = 160});
+  CHECK(refusal([&] { part({.continues = true}); }) ==
+        "error[batch-size]: this part continues a batch of 160 samples, and says that it is one of 0\n"
+        "  help: .of = 160   // in every part, the first included");
+  part({.of = 160, .continues = true});
+  CHECK(refusal([&] { part({.of = 160, .continues = true}); }) ==
+        "error[batch-size]: 64 samples are too many for the rest of a batch of 160, of which 128 were given\n"
+        "  help: .of = the samples of all parts together");
+  CHECK(refusal([&] { model.workspace(64, {.batch = -1}); }) ==
+        "error[batch-size]: a batch of -1 samples cannot come in parts\n"
+        "  help: .batch = the samples of all parts together");
 }

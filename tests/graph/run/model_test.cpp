@@ -1,9 +1,11 @@
 #include <cmath>
+#include <memory>
 
 #include <doctest/doctest.h>
 #include <Eigen/Core>
 
 #include "support/random_graphs.hpp"
+#include "support/refusal.hpp"
 
 using namespace hindsight;
 using namespace hindsight::testing;
@@ -99,4 +101,37 @@ TEST_CASE("ascending the estimated gradient raises the exact expected reward") {
                enumerate<double>(model, inputs, random.rewards, {.variance = false}).estimate);
     CHECK(total() > before);
   }
+}
+
+namespace {
+
+/// Gives another shape each time it is asked after the node was added.
+struct Forgetful {
+  std::shared_ptr<bool> forgot = std::make_shared<bool>(false);
+  Shape shape(std::span<const ParentShape>) const {
+    return {.units = 1, .encoding = one_hot_encoding(2), .parameters = {{"w", *forgot ? 9 : 2}}};
+  }
+  template <class S>
+  void log_probs(std::span<const S>, const Reading<S>&, std::span<S> out) const {
+    for (S& value : out) value = std::log(S(0.5));
+  }
+  template <class S>
+  void accumulate(std::span<const S>, const Reading<S>&, std::span<const S>, std::span<S>) const {}
+};
+
+}  // namespace
+
+TEST_CASE("a node whose shape is another when its parameters are asked for by name is refused") {
+  Graph graph;
+  const Forgetful type;
+  graph.reward("r", {graph.add("mine", type, {})});
+  Model model = compile(graph);
+  *type.forgot = true;
+  const std::string refused =
+      "error[bad-shape]: node 'mine': its shape has 9 parameters now; it had 2 when it was added\n"
+      "  help: let shape() depend on the node's own options and on its parents alone";
+  CHECK(refusal([&] { model.parameters("mine/w"); }) == refused);
+  CHECK(refusal([&] { model.parameter_names(); }) == refused);
+  *type.forgot = false;
+  CHECK(model.parameters("mine/w").rows() == 2);
 }

@@ -106,7 +106,7 @@ TEST_CASE("texts of a plan are refused where they mean nothing") {
   CHECK(folder.refusal_of("values = '1,2'") ==
         place + "'values' must be one of \"-1,1\", \"0,1\", found \"1,2\"");
   CHECK(folder.refusal_of("optimizer = 'lion'") ==
-        place + "'optimizer' must be one of \"sgd\", \"adam\", found \"lion\"");
+        place + "'optimizer' must be one of \"sgd\", \"momentum\", \"adam\", found \"lion\"");
   CHECK(folder.refusal_of("methods = ['hnca', 'hnka']") ==
         "my.toml:1: error[option]: 'methods': there is no method 'hnka'; did you mean 'hnca'?");
   CHECK(folder.refusal_of("methods = ''") == "my.toml:1: error[option]: 'methods': there is no method ''");

@@ -135,11 +135,18 @@ TensorFile described(const TensorFile& tensors, const std::string& part, const s
 }  // namespace
 
 TEST_CASE("a checkpoint as it was written is restored") {
-  for (const char* optimizer : {"sgd", "adam"})
+  for (const char* optimizer : {"sgd", "momentum", "adam"})
     for (const char* baseline : {"", "running-mean", "linear-critic", "leave-one-out(samples=3)"}) {
       const CheckpointFolder folder(optimizer, baseline);
       CHECK(folder.refusal_of(folder.tensors()) == "nothing was refused");
     }
+}
+
+TEST_CASE("a velocity that is not the run's is refused") {
+  const CheckpointFolder folder("momentum"), plain("sgd");
+  CHECK(folder.refusal_of(replaced<float>(folder.tensors(), "momentum/velocity", {3}, {0, 0, 0})) ==
+        "error[checkpoint]: FILE: tensor 'momentum/velocity' holds 3 numbers, not 375");
+  CHECK_FALSE(plain.tensors().contains("momentum/velocity"));
 }
 
 TEST_CASE("a parameter with transposed or other sizes is refused with its name") {

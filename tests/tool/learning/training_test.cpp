@@ -139,6 +139,7 @@ TEST_CASE("a baseline in the method is the baseline of the reward") {
 
 TEST_CASE("a state taken anywhere goes on bit by bit") {
   for (const auto& [optimizer, baseline] : {std::pair<std::string, std::string>{"sgd", ""},
+                                            {"momentum", ""},
                                             {"adam", ""},
                                             {"sgd", "linear-critic"},
                                             {"adam", "leave-one-out(samples=2)"}}) {
@@ -286,5 +287,5 @@ TEST_CASE("options that mean nothing are refused by name") {
   CHECK(refusal([&] { Training(network, light, {.rate = -1}); }) ==
         "error[option]: a learning rate of -1 does not learn\n  help: --lr 0.0625");
   CHECK(refusal([&] { Training(network, light, {.optimizer = "lion"}); }) ==
-        "error[option]: there is no optimizer 'lion'\n  help: --optimizer one of: sgd, adam");
+        "error[option]: there is no optimizer 'lion'\n  help: --optimizer one of: sgd, momentum, adam");
 }
