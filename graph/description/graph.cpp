@@ -227,6 +227,8 @@ const BaselineChoice* Graph::chosen_baseline(RewardId reward) const {
 }
 
 const BaselineChoice* Graph::chosen_baseline(NodeId node, RewardId reward) const {
+  at(node);
+  at(reward);
   return baselines_.of(node, reward);
 }
 

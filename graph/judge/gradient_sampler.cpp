@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <limits>
 
 #include <fmt/format.h>
 
 #include <hindsight/core/callback.hpp>
 #include <hindsight/core/memory.hpp>
 #include <hindsight/core/random.hpp>
+#include <hindsight/core/report.hpp>
 #include <hindsight/graph/access.hpp>
 #include <hindsight/graph/backward_pass.hpp>
 #include <hindsight/graph/forward_pass.hpp>
@@ -39,6 +41,18 @@ class RunSource final : public JointOutcome::Source {
   int sample_;
 };
 
+/// Of a batch. What a workspace counts, it counts in int.
+int sample_count(const Model& model, int batch) {
+  constexpr int most = std::numeric_limits<int>::max();
+  const int replicas = model.replicas();
+  if (batch > most / replicas)
+    refuse({.code = "microscope-options",
+            .message = fmt::format("batch is {}; with {} samples of each row there may be at most {}", batch,
+                                   replicas, most / replicas),
+            .help = {"{.batch = 64}"}});
+  return batch * replicas;
+}
+
 class Seconds {
  public:
   double since() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
@@ -51,8 +65,9 @@ class Seconds {
 }  // namespace
 
 DrawnRows::DrawnRows(std::span<const InputValues<float>> inputs, int batch, std::uint64_t seed)
-    : all_(inputs), seed_(seed), rows_(static_cast<std::size_t>(batch)), values_(inputs.size()) {
+    : all_(inputs), seed_(seed), values_(inputs.size()) {
   require_memory(bytes(inputs, batch), fmt::format("{} rows of the inputs", batch), "make .batch smaller");
+  rows_.resize(static_cast<std::size_t>(batch));
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const auto units = inputs[i].values.cols();
     values_[i].resize(rows_.size() * static_cast<std::size_t>(units));
@@ -61,7 +76,7 @@ DrawnRows::DrawnRows(std::span<const InputValues<float>> inputs, int batch, std:
 }
 
 double DrawnRows::bytes(std::span<const InputValues<float>> inputs, int batch) {
-  double bytes = 0;
+  double bytes = sizeof(int) * static_cast<double>(batch);
   for (const InputValues<float>& input : inputs)
     bytes += sizeof(float) * static_cast<double>(batch) * static_cast<double>(input.values.cols());
   return bytes;
@@ -85,7 +100,7 @@ void DrawnRows::draw(Stream stream, std::uint32_t number) {
 GradientSampler::GradientSampler(Model model, std::span<const RewardFunction> rewards, int batch)
     : model_(std::move(model)),
       functions_(rewards),
-      run_(model_.workspace(batch * model_.replicas())),
+      run_(model_.workspace(sample_count(model_, batch))),
       values_(rewards.size()),
       baselines_(run_.baselines().begin(), run_.baselines().end()) {
   for (const RewardFunction& reward : rewards)
@@ -93,7 +108,7 @@ GradientSampler::GradientSampler(Model model, std::span<const RewardFunction> re
 }
 
 double GradientSampler::bytes(const Model& model, int batch) {
-  return Access::workspace_bytes(model, batch * model.replicas());
+  return Access::workspace_bytes(model, sample_count(model, batch));
 }
 
 void GradientSampler::warm_up(DrawnRows& rows, int batches) {

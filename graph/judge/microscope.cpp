@@ -101,7 +101,6 @@ class Microscope {
         catalogue_(catalogue),
         task_(task),
         options_(options),
-        rows_(task.inputs, options.batch, options.seed),
         reference_graph_(reference_graph()),
         reference_model_(reference_graph_, catalogue, compile_options()),
         parameters_(parameters.empty() ? initial_parameters()
@@ -123,6 +122,7 @@ class Microscope {
     leave_out_what_takes_too_long();
     for (const Entrant& entrant : entrants_) bytes += GradientSampler::bytes(entrant.model, options_.batch);
     internal::require_memory_for(bytes, options_);
+    rows_.emplace(task_.inputs, options_.batch, options_.seed);
     for (Entrant& entrant : entrants_)
       contenders_.push_back(
           std::make_unique<Contender>(*entrant.row, std::move(entrant.model), task_, options_.batch));
@@ -187,7 +187,9 @@ class Microscope {
     try {
       Model model = compiled<float>(row.graph);
       row.nodes = internal::views_of(graph_, result_.nodes, row.contender, model.report());
-      const GradientCost cost = internal::cost_of_gradient(row.graph, model, options_);
+      GradientCost cost = internal::cost_of_gradient(row.graph, model, options_);
+      if (is_exact() && is_within_limit(model))
+        cost.exact = internal::cost_of_exact_variance(row.graph, model, states(model));
       entrants_.push_back({&row, std::move(model), cost});
     } catch (const Error& refusal) {
       row.refusal = refusal.report().diagnostics.empty() ? refusal.what()
@@ -198,8 +200,10 @@ class Microscope {
   /// For the fewest gradients; then as many are taken as fit.
   void leave_out_what_takes_too_long() {
     const int least = internal::least_gradients(options_);
-    const GradientCost reference =
-        is_exact() ? GradientCost() : internal::cost_of_gradient(graph_, reference_model_, options_);
+    const GradientCost reference = is_exact()
+                                       ? GradientCost{.exact = internal::cost_of_exact_gradient(
+                                                          graph_, reference_model_, states(reference_model_))}
+                                       : internal::cost_of_gradient(graph_, reference_model_, options_);
     const auto operations = [&](int gradients) {
       double sum = reference.of(internal::reference_gradients(options_, gradients));
       for (const Entrant& entrant : entrants_) sum += entrant.cost.of(gradients);
@@ -210,7 +214,7 @@ class Microscope {
           std::max_element(entrants_.begin(), entrants_.end(),
                            [](const Entrant& a, const Entrant& b) { return a.cost.sums < b.cost.sums; });
       if (dearest == entrants_.end() || dearest->cost.sums == 0)
-        internal::refuse_time(operations(least), options_);
+        internal::refuse_time(operations(least), exact_operations(reference), options_);
       dearest->row->refusal = internal::too_long(dearest->cost, options_);
       dearest->row->nodes.clear();
       entrants_.erase(dearest);
@@ -221,6 +225,12 @@ class Microscope {
       (operations(middle) <= options_.most_operations ? fitting : over) = middle;
     }
     result_.gradients = fitting;
+  }
+
+  double exact_operations(const GradientCost& reference) const {
+    double sum = reference.exact;
+    for (const Entrant& entrant : entrants_) sum += entrant.cost.exact;
+    return sum;
   }
 
   bool is_exact() const { return is_within_limit(reference_model_); }
@@ -241,8 +251,11 @@ class Microscope {
   }
 
   bool is_within_limit(const Model& model) const {
-    const std::ptrdiff_t rows = task_.inputs.empty() ? 1 : task_.inputs.front().values.rows();
-    return count_states(model, rows) <= static_cast<double>(options_.most_states);
+    return states(model) <= static_cast<double>(options_.most_states);
+  }
+
+  double states(const Model& model) const {
+    return count_states(model, task_.inputs.empty() ? 1 : task_.inputs.front().values.rows());
   }
 
   Enumeration enumerated(const Graph& graph, bool variance, std::span<const double> baselines) {
@@ -253,11 +266,11 @@ class Microscope {
 
   /// Contenders in turn on every batch, so that what disturbs the machine disturbs them all.
   void measure() {
-    for (const auto& contender : contenders_) contender->sampler.warm_up(rows_, internal::warm_up_batches);
+    for (const auto& contender : contenders_) contender->sampler.warm_up(*rows_, internal::warm_up_batches);
     const int half = result_.gradients / 2;
     for (int i = 0; i < result_.gradients; ++i) {
       if (i == half) turn_to_bias();
-      rows_.draw(Stream::contenders, static_cast<std::uint32_t>(i));
+      rows_->draw(Stream::contenders, static_cast<std::uint32_t>(i));
       for (const auto& contender : contenders_) {
         add_gradient(*contender, i, i >= half);
         tell_progress();
@@ -267,7 +280,7 @@ class Microscope {
 
   void add_gradient(Contender& contender, int number, bool second_half) {
     const std::span<const float> gradient =
-        contender.sampler.sample(rows_, Stream::contenders, static_cast<std::uint32_t>(number));
+        contender.sampler.sample(*rows_, Stream::contenders, static_cast<std::uint32_t>(number));
     contender.moments.add(gradient);
     contender.seconds.push_back(contender.sampler.seconds() / contender.sampler.run().samples());
     if (number < batches_for_doubt) contender.doubt.add(contender.sampler.run());
@@ -297,9 +310,9 @@ class Microscope {
   }
 
   std::span<const float> add_reference(GradientSampler& sampler, int number) {
-    rows_.draw(Stream::reference, static_cast<std::uint32_t>(number));
+    rows_->draw(Stream::reference, static_cast<std::uint32_t>(number));
     const std::span<const float> gradient =
-        sampler.sample(rows_, Stream::reference, static_cast<std::uint32_t>(number));
+        sampler.sample(*rows_, Stream::reference, static_cast<std::uint32_t>(number));
     reference_.whole.add(gradient);
     tell_progress();
     return gradient;
@@ -363,7 +376,7 @@ class Microscope {
   const Catalogue& catalogue_;
   const Task& task_;
   const MicroscopeOptions& options_;
-  DrawnRows rows_;
+  std::optional<DrawnRows> rows_;  ///< once they are known to fit into memory
   const Graph reference_graph_;
   Model reference_model_;
   const std::vector<float> parameters_;

@@ -37,8 +37,9 @@ struct MicroscopeOptions {
   /// Expectations are exact where there are no more joint outcomes times rows than this.
   std::size_t most_states = 1 << 14;
   std::uint64_t seed = 1;
-  /// That the whole comparison may take, of about a nanosecond each. Contenders that sum out beyond it take
-  /// no part, the dearest first; where the others do not fit by themselves either, the comparison is refused.
+  /// That the whole comparison may take, of about a nanosecond each, as estimated beforehand; reward
+  /// functions and the work of nodes of your own are not counted. Contenders that sum out beyond it take no
+  /// part, the dearest first; where the others do not fit by themselves either, the comparison is refused.
   double most_operations = 1e10;
   double elimination_limit = ValidateOptions{}.elimination_limit;  ///< as in ValidateOptions
   /// Is told after every gradient; after the last, when all is concluded.

@@ -65,91 +65,126 @@ Json names(const Graph& graph, std::span<const UnitRef> route) {
   return list;
 }
 
-/// Writes elements between commas, so that a list need never be held in memory. What comes before the first
-/// of them, `opening`, is written with it, or at the end: whoever fails before has written nothing.
-class JsonList {
+/// Writes an object whose last members are lists, element by element, so that no list need ever be held in
+/// memory. What comes before the first element is written with it, or at the end.
+class JsonLists {
  public:
-  explicit JsonList(std::string opening) : opening_(std::move(opening)) {}
+  explicit JsonLists(const Json& head) : unwritten_(text(head)) { unwritten_.pop_back(); }
 
-  void add(const Json& element) {
-    print_result("{}{}", opening_, text(element));
-    opening_ = ",";
-    empty_ = false;
+  void begin(const char* name) {
+    close();
+    unwritten_ += fmt::format(",\"{}\":[", name);
+    in_list_ = true;
+    is_empty_ = true;
   }
-  void end() { print_result("{}]", empty_ ? opening_ : ""); }
+  void add(const Json& element) {
+    print_result("{}{}{}", unwritten_, is_empty_ ? "" : ",", text(element));
+    unwritten_.clear();
+    is_empty_ = false;
+    has_begun_ = true;
+  }
+  void end() {
+    close();
+    print_result("{}}}\n", unwritten_);
+  }
+  /// Instead of what is missing.
+  void end_with(const Json& error) {
+    close();
+    print_result("{},\"error\":{}}}\n", unwritten_, text(error));
+  }
+  bool has_begun() const { return has_begun_; }
 
  private:
-  std::string opening_;
-  bool empty_ = true;
+  void close() {
+    if (!in_list_) return;
+    unwritten_ += ']';
+    in_list_ = false;
+  }
+
+  std::string unwritten_;
+  bool in_list_ = false, is_empty_ = true, has_begun_ = false;
 };
 
-void print_all_violations(const Examined& examined, const std::string& opening) {
+void list_all_violations(const Examined& examined, JsonLists& lists) {
   const Graph& graph = examined.graph;
-  JsonList list(opening);
   for_each_violation(graph, examined.inputs,
                      [&](const UnitRef& node, const UnitRef& child, const UnitRef& coparent) {
-                       list.add({{"node", to_string(graph, node)},
-                                 {"child", to_string(graph, child)},
-                                 {"coparent", to_string(graph, coparent)}});
+                       lists.add({{"node", to_string(graph, node)},
+                                  {"child", to_string(graph, child)},
+                                  {"coparent", to_string(graph, coparent)}});
                      });
-  list.end();
 }
 
 /// One per node that violates.
-void print_violations(const Examined& examined, const std::string& opening) {
+void list_violations(const Examined& examined, JsonLists& lists) {
   const Graph& graph = examined.graph;
   const Violations violations = find_violations(graph, examined.inputs);
   WitnessSearch search(graph);
   std::vector<Violation> found;
   for (const NodeId node : violations.nodes()) found.push_back(search.shortest(node).value());
-  JsonList list(opening);
   for (const Violation& violation : found)
-    list.add({{"node", to_string(graph, violation.node)},
-              {"child", to_string(graph, violation.child)},
-              {"coparent", to_string(graph, violation.coparent)},
-              {"route", names(graph, violation.route)}});
-  list.end();
+    lists.add({{"node", to_string(graph, violation.node)},
+               {"child", to_string(graph, violation.child)},
+               {"coparent", to_string(graph, violation.coparent)},
+               {"route", names(graph, violation.route)}});
 }
 
-void print_diagnostics(const Report& report, Severity severity, const std::string& opening) {
-  JsonList list(opening);
+void list_diagnostics(const Report& report, Severity severity, JsonLists& lists) {
   for (const Diagnostic& diagnostic : report.diagnostics)
     if (diagnostic.severity == severity)
-      list.add(
+      lists.add(
           fmt::format("{}{}", diagnostic.node.empty() ? "" : diagnostic.node + ": ", diagnostic.message));
   for (const Further& further : report.further)
     if (further.severity == severity)
-      for (const std::string& node : further.nodes) list.add(fmt::format("{}: {}", node, further.code));
-  list.end();
+      for (const std::string& node : further.nodes) lists.add(fmt::format("{}: {}", node, further.code));
 }
 
-/// Whatever can fail does so before the first byte.
-void print_json(const std::string& file, const Examined& examined, bool all) {
+void print_lists(const Examined& examined, bool all, JsonLists& lists) {
   const Report& report = examined.report;
-  const Json head{{"file", file},
-                  {"nodes", examined.graph.node_count()},
-                  {"edges", report.edges},
-                  {"acyclic", true},
-                  {"holds", report.nodes.empty() ? Json() : Json(report.assumption_1_holds())}};
-  std::string opening = text(head);
-  opening.back() = ',';
-  opening += "\"violations\":[";
-  all ? print_all_violations(examined, opening) : print_violations(examined, opening);
-  JsonList verdicts(",\"verdicts\":[");
+  lists.begin("violations");
+  all ? list_all_violations(examined, lists) : list_violations(examined, lists);
+  lists.begin("verdicts");
   for (const CreditVerdict& credit : report.credits)
-    verdicts.add({{"node", credit.node},
-                  {"reward", credit.reward},
-                  {"estimator", credit.estimator},
-                  {"baseline", credit.baseline.empty() ? Json() : Json(credit.baseline)},
-                  {"admissible", credit.verdict.admissible},
-                  {"unbiased", credit.verdict.unbiased},
-                  {"reason", credit.verdict.admissible
-                                 ? credit.why
-                                 : fmt::format("{}: {}", to_string(credit.verdict.reason), credit.why)}});
-  verdicts.end();
-  print_diagnostics(report, Severity::error, ",\"errors\":[");
-  print_diagnostics(report, Severity::warning, ",\"warnings\":[");
-  print_result("}}\n");
+    lists.add({{"node", credit.node},
+               {"reward", credit.reward},
+               {"estimator", credit.estimator},
+               {"baseline", credit.baseline.empty() ? Json() : Json(credit.baseline)},
+               {"admissible", credit.verdict.admissible},
+               {"unbiased", credit.verdict.unbiased},
+               {"reason", credit.verdict.admissible
+                              ? credit.why
+                              : fmt::format("{}: {}", to_string(credit.verdict.reason), credit.why)}});
+  lists.begin("errors");
+  list_diagnostics(report, Severity::error, lists);
+  lists.begin("warnings");
+  list_diagnostics(report, Severity::warning, lists);
+  lists.end();
+}
+
+Json error_of(const Error& refusal) {
+  const Diagnostic& said = refusal.report().diagnostics.front();
+  Json error{{"code", said.code}, {"place", said.place}, {"node", said.node}, {"message", said.message}};
+  if (!said.witness.empty()) error["route"] = said.witness.front();
+  return error;
+}
+
+/// One object, whatever happens: violations are found while they are printed, and what cannot be found after
+/// the first of them ends the object with an error in the place of the rest.
+Finding print_json(const std::string& file, const Examined& examined, bool all) {
+  const Report& report = examined.report;
+  JsonLists lists({{"file", file},
+                   {"nodes", examined.graph.node_count()},
+                   {"edges", report.edges},
+                   {"acyclic", true},
+                   {"holds", report.nodes.empty() ? Json() : Json(report.assumption_1_holds())}});
+  try {
+    within_memory([&] { print_lists(examined, all, lists); });
+  } catch (const Error& refusal) {
+    if (!lists.has_begun()) throw;
+    lists.end_with(error_of(refusal));
+    return Finding::bad_input;
+  }
+  return examined.finding();
 }
 
 void print_text(const Examined& examined, bool all) {
@@ -173,12 +208,9 @@ Finding report_refusal(const std::string& file, const Error& refusal, bool json)
     print_remark("{}\n", printable_lines(refusal.what()));
     return Finding::bad_input;
   }
-  const Diagnostic& said = refusal.report().diagnostics.front();
   Json object{{"file", file}, {"acyclic", nullptr}, {"holds", nullptr}};
-  if (said.code == "cycle") object["acyclic"] = false;
-  object["error"] = {
-      {"code", said.code}, {"place", said.place}, {"node", said.node}, {"message", said.message}};
-  if (!said.witness.empty()) object["error"]["route"] = said.witness.front();
+  object["error"] = error_of(refusal);
+  if (object["error"]["code"] == "cycle") object["acyclic"] = false;
   print_result("{}\n", text(object));
   return Finding::bad_input;
 }
@@ -217,7 +249,8 @@ Finding validate_graphs(const ValidateCommand& command) {
         const Examined examined(std::move(graph), command.strict);
         if (!command.json && sources.size() > 1)
           print_result("{}{}\n", &source == sources.data() ? "" : "\n", printable(name));
-        command.json ? print_json(name, examined, command.all) : print_text(examined, command.all);
+        if (command.json) return print_json(name, examined, command.all);
+        print_text(examined, command.all);
         return examined.finding();
       });
     } catch (const Error& refusal) {

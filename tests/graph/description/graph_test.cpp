@@ -395,15 +395,21 @@ TEST_CASE("a question about something that is not in the graph is refused") {
   CHECK(refusal_of(graph, [&] { graph.parents(NodeId{}); }) == unassigned);
   CHECK(refusal_of(graph, [&] { graph.children(NodeId{}); }) == unassigned);
   CHECK(refusal_of(graph, [&] { graph.choice(NodeId{}, r); }) == unassigned);
+  CHECK(refusal_of(graph, [&] { graph.chosen_baseline(NodeId{}); }) == unassigned);
+  CHECK(refusal_of(graph, [&] { graph.chosen_baseline(NodeId{}, r); }) == unassigned);
   CHECK(refusal_of(graph, [&] { graph.name(NodeId{1}); }) ==
         R"(error[unknown-node]: node number 1 does not exist; the graph has 1 node so far
   help: use the NodeId that graph.add(…) or graph.input(…) returned)");
   CHECK(refusal_of(graph, [&] { graph.name(RewardId{}); }) ==
         R"(error[unknown-reward]: reward number -1 does not exist; the graph has 1 so far
   help: use the RewardId that graph.reward(…) returned)");
-  CHECK(refusal_of(graph, [&] { graph.reads(RewardId{1}); }) ==
-        R"(error[unknown-reward]: reward number 1 does not exist; the graph has 1 so far
-  help: use the RewardId that graph.reward(…) returned)");
+  constexpr const char* no_second_reward =
+      R"(error[unknown-reward]: reward number 1 does not exist; the graph has 1 so far
+  help: use the RewardId that graph.reward(…) returned)";
+  CHECK(refusal_of(graph, [&] { graph.reads(RewardId{1}); }) == no_second_reward);
+  CHECK(refusal_of(graph, [&] { graph.chosen_baseline(RewardId{1}); }) == no_second_reward);
+  CHECK(refusal_of(graph, [&] { graph.chosen_baseline(a, RewardId{1}); }) == no_second_reward);
+  CHECK(graph.chosen_baseline(a, r) == nullptr);
   CHECK(graph.name(a) == "a");
   CHECK(graph.name(r) == "r");
 }

@@ -1,4 +1,6 @@
 // What the microscope does not look at, because it would take too long or too much.
+#include <cstddef>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -31,6 +33,20 @@ struct Line {
   std::vector<float> x = {1};
   std::vector<InputValues<float>> inputs;
   std::vector<RewardFunction> rewards;
+};
+
+/// Ten units of two outcomes: 1024 states.
+struct Units {
+  Comparison compare(const MicroscopeOptions& options) const {
+    Graph graph;
+    const NodeId a = graph.add("a", Bernoulli{.units = 10}, {graph.input("x", 1)});
+    const RewardId reward = graph.reward("r", {a});
+    const std::vector<InputValues<float>> inputs = {{NodeId{0}, x}};
+    const std::vector<RewardFunction> rewards = {{reward, [](const JointOutcome&) { return 1.0; }}};
+    return compare_estimators(graph, {}, {inputs, rewards}, options);
+  }
+
+  std::vector<float> x = {1};
 };
 
 }  // namespace
@@ -72,6 +88,50 @@ TEST_CASE("a comparison takes as many gradients as fit, and is refused where a h
         "3.3e+07 operations, more than the most_operations of 1e+06\n"
         "  help: {.most_operations = 6.5e+07}   // an operation takes about a nanosecond\n"
         "  help: compare fewer estimators, or make .batch or .gradients smaller");
+}
+
+TEST_CASE("counts that an int cannot multiply are refused under the microscope") {
+  const Line line;
+  constexpr int most = std::numeric_limits<int>::max();
+  CHECK(refusal([&] { line.compare({.contenders = {{Hnca{}}}, .gradients = most}); }) ==
+        "error[microscope-options]: gradients is 2147483647; there may be at most 1000000000\n"
+        "  help: {.gradients = 1000000000}");
+  CHECK(refusal([&] {
+          line.compare({.contenders = {{Hnca{}}}, .reference_gradients = most});
+        }).starts_with("error[microscope-options]: reference_gradients is 2147483647; "));
+}
+
+TEST_CASE("a batch whose samples an int cannot count is refused under the microscope") {
+  const Units units;
+  CHECK(refusal([&] {
+          units.compare({.contenders = {{Reinforce{}, LeaveOneOut{.samples = 1024}}},
+                         .gradients = 4,
+                         .batch = 1 << 21,
+                         .most_operations = 1e30});
+        }) ==
+        "error[microscope-options]: batch is 2097152; with 1024 samples of each row there may be at most "
+        "2097151\n"
+        "  help: {.batch = 64}");
+}
+
+TEST_CASE("sums over all joint outcomes count among the operations of a comparison") {
+  const Units units;
+  const auto compare = [&](std::size_t most_states) {
+    return units.compare({.contenders = {{Reinforce{}}},
+                          .gradients = 4,
+                          .reference_gradients = 4,
+                          .batch = 1,
+                          .most_states = most_states,
+                          .most_operations = 1e5});
+  };
+  CHECK(compare(1023).gradients == 4);
+  CHECK(
+      refusal([&] { compare(1024); }) ==
+      "error[microscope-operations]: 4 gradients of each estimator, in batches of 1 rows, and sums over all "
+      "joint outcomes take about 3e+05 operations, more than the most_operations of 1e+05\n"
+      "  help: {.most_operations = 6.1e+05}   // an operation takes about a nanosecond\n"
+      "  help: compare fewer estimators, or make .batch or .gradients smaller\n"
+      "  help: {.most_states = 0}   // sums over all joint outcomes take 3e+05 of them");
 }
 
 TEST_CASE("a comparison says that it is done when it has come to its conclusions, and once") {

@@ -1,4 +1,4 @@
-// Whatever a file holds: validate, reduce and draw end in seconds, with 0, 1 or 2, and say why.
+// Whatever a file holds: validate, reduce and draw end in seconds as they should, and say why.
 #include <sys/stat.h>
 
 #include <chrono>
@@ -32,83 +32,112 @@ std::string listed(int count, const std::function<std::string(int)>& item) {
 
 std::string number(int i) { return std::to_string(i); }
 
+/// What becomes of a file: the exit code of each command, and of what is refused the diagnostic's code.
+struct Ends {
+  int validate = 2, reduce = 2, draw = 2;
+  const char* code = "";
+};
+
+constexpr Ends fine{.validate = 0, .reduce = 0, .draw = 0};
+/// Nothing can be learned, which is no finding of reduce.
+constexpr Ends nothing{.validate = 1, .reduce = 0, .draw = 0};
+constexpr Ends refused(const char* code) { return {.code = code}; }
+
 struct File {
   const char* name;
   std::string text;
+  Ends ends;
 };
 
 std::vector<File> files() {
   const std::string open = "digraph { x [kind=input]; r [kind=reward]; ", xml = "<graphml><graph>";
   return {
-      {"empty.dot", ""},
-      {"empty.graphml", ""},
-      {"empty.edges", ""},
-      {"cut.dot", "digraph { a [kind=bernoulli; b -> "},
-      {"quote.dot", "digraph { \"a"},
-      {"comment.dot", "digraph { a -> b /* "},
-      {"cut.graphml", "<graphml><graph><node id=\"a"},
-      {"open.graphml", xml},
-      {"bytes.dot",
-       listed(5000, [](int i) { return std::string(1, static_cast<char>(i * 7919 % 251 + 1)); })},
+      {"empty.dot", "", refused("file-syntax")},
+      {"empty.graphml", "", refused("file-syntax")},
+      {"empty.edges", "", nothing},
+      {"cut.dot", "digraph { a [kind=bernoulli; b -> ", refused("file-syntax")},
+      {"quote.dot", "digraph { \"a", refused("file-syntax")},
+      {"comment.dot", "digraph { a -> b /* ", refused("file-syntax")},
+      {"cut.graphml", "<graphml><graph><node id=\"a", refused("file-syntax")},
+      {"open.graphml", xml, refused("file-syntax")},
+      {"bytes.dot", listed(5000, [](int i) { return std::string(1, static_cast<char>(i * 7919 % 251 + 1)); }),
+       refused("file-encoding")},
       {"bytes",
        "\x7f"
        "ELF\x02\x01\x01" +
-           std::string(64, '\0') + "\xff\xfe"},
-      {"zeros.dot", "digraph { a\0 -> b }"s},
-      {"zeros.edges", std::string(100'000, '\0')},
-      {"braces.dot", std::string(1 << 20, '{')},
-      {"brackets.dot", "digraph {" + std::string(1 << 20, '[')},
-      {"nested.dot", "digraph { " + repeated("subgraph { a -> ", 100'000)},
-      {"nested.graphml", repeated("<graph>", 100'000)},
-      {"entities.graphml", "<!DOCTYPE g [<!ENTITY a \"" + repeated("b", 1000) + "\"><!ENTITY c \"" +
-                               repeated("&a;", 1000) + "\">]><graphml>" + repeated("&c;", 1000) +
-                               "</graphml>"},
-      {"cycle.edges",
-       listed(20'000, [](int i) { return number(i) + " " + number((i + 1) % 20'000) + "\n"; })},
-      {"loop.dot", "digraph { a -> a }"},
-      {"joined.dot", "digraph { t [kind=tanh]; " +
-                         listed(20'000,
-                                [](int i) {
-                                  return "a" + number(i) + " [kind=bernoulli]; b" + number(i) +
-                                         " [kind=bernoulli]; a" + number(i) + " -> t -> b" + number(i) + "; ";
-                                }) +
-                         "r [kind=reward]; b0 -> r }"},
+           std::string(64, '\0') + "\xff\xfe",
+       refused("file-encoding")},
+      {"zeros.dot", "digraph { a\0 -> b }"s, refused("file-encoding")},
+      {"zeros.edges", std::string(100'000, '\0'), refused("file-encoding")},
+      {"braces.dot", std::string(1 << 20, '{'), refused("file-syntax")},
+      {"brackets.dot", "digraph {" + std::string(1 << 20, '['), refused("file-syntax")},
+      {"nested.dot", "digraph { " + repeated("subgraph { a -> ", 100'000), refused("file-syntax")},
+      {"nested.graphml", repeated("<graph>", 100'000), refused("file-syntax")},
+      {"entities.graphml",
+       "<!DOCTYPE g [<!ENTITY a \"" + repeated("b", 1000) + "\"><!ENTITY c \"" + repeated("&a;", 1000) +
+           "\">]><graphml>" + repeated("&c;", 1000) + "</graphml>",
+       refused("file-syntax")},
+      {"cycle.edges", listed(20'000, [](int i) { return number(i) + " " + number((i + 1) % 20'000) + "\n"; }),
+       refused("cycle")},
+      {"loop.dot", "digraph { a -> a }", refused("self-loop")},
+      {"joined.dot",
+       "digraph { t [kind=tanh]; " +
+           listed(20'000,
+                  [](int i) {
+                    return "a" + number(i) + " [kind=bernoulli]; b" + number(i) + " [kind=bernoulli]; a" +
+                           number(i) + " -> t -> b" + number(i) + "; ";
+                  }) +
+           "r [kind=reward]; b0 -> r }",
+       refused("too-large")},
       {"dense.dot",
-       open + "a [kind=bernoulli units=1000000]; x -> a -> r; a -> b [density=1e300]; b [kind=bernoulli "
-              "units=1000000]; b -> r }"},
+       open + "a [kind=bernoulli units=1000000]; x -> a -> r; a -> b [density=\"1e300\"]; b [kind=bernoulli "
+              "units=1000000]; b -> r }",
+       refused("pattern")},
       {"density.dot",
-       open + "a [kind=bernoulli units=1000000]; b [kind=bernoulli units=1000000]; x -> a -> b -> r; "
-              "a -> b [density=0.9] }"},
+       open + "a [kind=bernoulli units=1000000]; b [kind=bernoulli units=1000000]; x -> a; b -> r; "
+              "a -> b [density=0.9] }",
+       refused("too-large")},
       {"units.dot",
        open + "a [kind=bernoulli units=1000000000]; b [kind=bernoulli units=1000000000]; x -> a -> b -> "
-              "r; x -> b }"},
-      {"wired.dot", open + "a [kind=bernoulli units=1000000000]; x -> a [pattern=\"0>999999999\"]; a -> r }"},
-      {"negative.dot", open + "a [kind=bernoulli units=-1]; x -> a -> r }"},
-      {"huge.dot", open + "a [kind=bernoulli units=99999999999999999999]; x -> a -> r }"},
-      {"classes.dot", open + "a [kind=categorical classes=2147483647]; x -> a -> r }"},
-      {"line.edges", listed(50'000, [](int i) { return number(i) + " " + number(i + 1) + "\n"; })},
-      {"wide.dot", "digraph { {" + listed(700, [](int i) { return "a" + number(i) + " "; }) + "} -> {" +
-                       listed(700, [](int i) { return "b" + number(i) + " "; }) + "} }"},
-      {"wider.dot", "digraph { {" + listed(7000, [](int i) { return "a" + number(i) + " "; }) + "} -> {" +
-                        listed(7000, [](int i) { return "b" + number(i) + " "; }) + "} }"},
-      {"functions.dot", open + listed(3000, [](int i) { return "t" + number(i) + " [kind=tanh]; "; }) +
-                            "a [kind=bernoulli]; x -> a -> " +
-                            listed(3000, [](int i) { return "t" + number(i) + " -> "; }) +
-                            "b; b [kind=bernoulli]; b -> r }"},
+              "r; x -> b }",
+       fine},
+      {"wired.dot", open + "a [kind=bernoulli units=2000000000]; x -> a [pattern=\"0>1999999999\"]; a -> r }",
+       refused("too-large")},
+      {"negative.dot", open + "a [kind=bernoulli units=-1]; x -> a -> r }", refused("bad-attribute")},
+      {"huge.dot", open + "a [kind=bernoulli units=99999999999999999999]; x -> a -> r }",
+       refused("bad-attribute")},
+      {"classes.dot", open + "a [kind=categorical classes=2147483647]; x -> a -> r }", fine},
+      {"line.edges", listed(50'000, [](int i) { return number(i) + " " + number(i + 1) + "\n"; }), fine},
+      {"wide.dot",
+       "digraph { {" + listed(700, [](int i) { return "a" + number(i) + " "; }) + "} -> {" +
+           listed(700, [](int i) { return "b" + number(i) + " "; }) + "} }",
+       fine},
+      {"wider.dot",
+       "digraph { {" + listed(7000, [](int i) { return "a" + number(i) + " "; }) + "} -> {" +
+           listed(7000, [](int i) { return "b" + number(i) + " "; }) + "} }",
+       refused("file-size")},
+      {"functions.dot",
+       open + listed(3000, [](int i) { return "t" + number(i) + " [kind=tanh]; "; }) +
+           "a [kind=bernoulli]; x -> a -> " + listed(3000, [](int i) { return "t" + number(i) + " -> "; }) +
+           "b; b [kind=bernoulli]; b -> r }",
+       fine},
       {"names.dot",
-       open + "a [kind=bernoulli]; a [kind=categorical]; a [kind=input]; x -> a; x -> a; a -> r }"},
-      {"names.graphml", xml + "<node id=\"a\"/><node id=\"a\"/></graph></graphml>"},
-      {"lines.dot", "digraph {\r\n a -> b;\r\n b -> c\r\n}\r\n"},
-      {"lines.edges", "a b\r\nb c\r\na c\r\n"},
+       open + "a [kind=bernoulli]; a [kind=categorical]; a [kind=input]; x -> a; x -> a; a -> r }",
+       refused("duplicate-edge")},
+      {"names.graphml", xml + "<node id=\"a\"/><node id=\"a\"/></graph></graphml>", refused("file-syntax")},
+      {"lines.dot", "digraph {\r\n a -> b;\r\n b -> c\r\n}\r\n", fine},
+      {"lines.edges", "a b\r\nb c\r\na c\r\n", fine},
       {"mark.dot",
        "\xEF\xBB\xBF"
-       "digraph { a -> b -> c; a -> c }"},
+       "digraph { a -> b -> c; a -> c }",
+       fine},
       {"mark16.dot",
        "\xFF\xFE"
-       "d\0i\0g\0r\0a\0p\0h\0"s},
-      {"long.dot", "digraph { " + std::string(1 << 20, 'a') + " -> b }"},
-      {"graph.txt", "digraph { a -> b }"},
-      {"undirected.dot", "graph { a -- b }"},
+       "d\0i\0g\0r\0a\0p\0h\0"s,
+       refused("file-encoding")},
+      {"long.dot", "digraph { " + std::string(1 << 20, 'a') + " -> b }", refused("file-syntax")},
+      {"graph.txt", "digraph { a -> b }", refused("file-syntax")},
+      {"undirected.dot", "graph { a -- b }", refused("file-syntax")},
   };
 }
 
@@ -118,18 +147,26 @@ Ended within_seconds(const ScratchFolder& folder, int seconds, const std::string
       folder, "timeout -s KILL " + std::to_string(seconds) + " $hindsight " + command + " >out 2>log");
 }
 
-void check_all_commands(const ScratchFolder& folder, const std::string& name) {
-  const std::vector<std::string> commands{"validate " + name, "validate --json " + name,
-                                          "reduce " + name + " -o reduced.out",
-                                          "draw " + name + " -o drawn.dot"};
-  for (const std::string& command : commands) {
-    CAPTURE(command);
-    const Ended ended = within_seconds(folder, 20, command);
+void check_all_commands(const ScratchFolder& folder, const std::string& name, const Ends& ends) {
+  struct Command {
+    std::string words;
+    int expected;
+  };
+  const std::vector<Command> commands{{"validate " + name, ends.validate},
+                                      {"validate --json " + name, ends.validate},
+                                      {"reduce " + name + " -o reduced.out", ends.reduce},
+                                      {"draw " + name + " -o drawn.dot", ends.draw}};
+  for (const auto& [words, expected] : commands) {
+    CAPTURE(words);
+    const Ended ended = within_seconds(folder, 20, words);
     CAPTURE(ended.said.substr(0, 300));
-    CHECK((ended.code == 0 || ended.code == 1 || ended.code == 2));
-    const bool in_json = command.find("--json") != std::string::npos;
-    if (ended.code == 2) CHECK_FALSE((in_json ? content(folder / "out") : ended.said).empty());
+    CHECK(ended.code == expected);
     CHECK(ended.said.size() < 100'000);
+    if (expected != 2) continue;
+    const bool in_json = words.starts_with("validate --json");
+    const std::string code =
+        in_json ? "\"code\":\"" + std::string(ends.code) + "\"" : "error[" + std::string(ends.code) + "]: ";
+    CHECK((in_json ? content(folder / "out") : ended.said).find(code) != std::string::npos);
   }
 }
 
@@ -139,7 +176,7 @@ TEST_CASE("any file is validated, reduced and drawn, or refused, within seconds"
   const ScratchFolder folder;
   for (const File& file : files()) {
     std::ofstream(folder / file.name, std::ios::binary) << file.text;
-    check_all_commands(folder, file.name);
+    check_all_commands(folder, file.name, file.ends);
     std::filesystem::remove(folder / file.name);
   }
 }
@@ -149,7 +186,9 @@ TEST_CASE("what is no file is refused within seconds") {
   std::filesystem::create_directory(folder / "folder.dot");
   std::filesystem::create_symlink("round.dot", folder / "round.dot");
   REQUIRE(mkfifo((folder / "pipe.dot").c_str(), 0600) == 0);
-  for (const char* name : {"folder.dot", "missing.dot", "round.dot", "/dev/null", "pipe.dot", "."})
-    check_all_commands(folder, name);
+  for (const char* name : {"folder.dot", "missing.dot", "round.dot", "."})
+    check_all_commands(folder, name, refused("file-unreadable"));
+  check_all_commands(folder, "pipe.dot", refused("file-syntax"));
+  check_all_commands(folder, "/dev/null", nothing);
   CHECK(within_seconds(folder, 20, "validate /dev/zero").code == 2);
 }
