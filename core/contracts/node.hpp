@@ -107,8 +107,7 @@ concept ChunkNode =
 ///   initialise(const Initialisation&, span<double>)    initial parameters; zeros otherwise
 ///   static lower<S>(span<const Member<N>>) -> Blocks<S>   blocks of its own for many nodes at once
 ///   static factors<S>(vector<FactorGroup>) -> unique_ptr<FactorTables<S>>   fast tables for elimination
-/// What is missing is synthesised: sampling from the table, messages by re-evaluating log_probs per
-/// candidate.
+/// What is missing is synthesised: sampling from the table, messages by log_probs once per candidate.
 template <class N>
 concept Node = SampleNode<N> || ChunkNode<N>;
 

@@ -93,9 +93,9 @@ Command add_train(CLI::App& app) {
   describes(
       command->add_option("--lr", run.training.rate, "learning rate, times the batch mean of the gradient"));
   describes(command->add_option("--optimizer", run.training.optimizer, "sgd, momentum or adam"));
-  describes(
-      command->add_option("--momentum", run.training.momentum,
-                          "how much of its velocity --optimizer momentum keeps, at least 0, less than 1"));
+  describes(command->add_option(
+      "--momentum", run.training.momentum,
+      fmt::format("how much of its velocity --optimizer momentum keeps, {} unless given", usual_momentum)));
   describes(command->add_option("--batch", run.training.batch, "samples per step"))->check(in(1, most_batch));
   describes(command->add_option("--seed", run.training.seed,
                                 "of initial weights, sampling and order of the images"))

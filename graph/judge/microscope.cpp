@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
-#include <numeric>
 
 #include <fmt/format.h>
 
@@ -14,49 +13,29 @@
 #include <hindsight/graph/gradient_sampler.hpp>
 #include <hindsight/graph/graph.hpp>
 #include <hindsight/graph/moments.hpp>
+#include <hindsight/graph/vector_norms.hpp>
 
 namespace hindsight {
 namespace {
 
 using internal::BiasTest;
+using internal::distance;
 using internal::Doubt;
 using internal::DrawnRows;
 using internal::GradientCost;
 using internal::GradientSampler;
 using internal::index;
 using internal::Moments;
+using internal::norm;
+using internal::part;
 using internal::Stream;
+using internal::sum;
+using internal::total_squared_error;
+using internal::total_variance;
 
 constexpr int batches_for_doubt = 64;
 /// Gradients are made in float: smaller differences say nothing.
 constexpr double rounding = 1e-6;
-
-std::span<const double> part(std::span<const double> values, const ParameterRange& range) {
-  return values.subspan(range.first, range.count);
-}
-
-double total_variance(const Moments& moments, const ParameterRange& range) {
-  return moments.total_variance(range.first, range.count);
-}
-
-/// Of the mean; 0 if nothing was added.
-double total_squared_error(const Moments& moments, const ParameterRange& range) {
-  return moments.count() == 0 ? 0 : total_variance(moments, range) / static_cast<double>(moments.count());
-}
-
-double sum(std::span<const double> values) { return std::accumulate(values.begin(), values.end(), 0.0); }
-
-double norm(std::span<const double> values) {
-  double sum = 0;
-  for (const double value : values) sum += value * value;
-  return std::sqrt(sum);
-}
-
-double distance(std::span<const double> a, std::span<const double> b) {
-  double sum = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) sum += (a[i] - b[i]) * (a[i] - b[i]);
-  return std::sqrt(sum);
-}
 
 /// The gradient to compare with: exact, or the mean of a long run in two halves, one to find the direction of
 /// a bias and one to measure along it.

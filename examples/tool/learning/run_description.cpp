@@ -134,7 +134,8 @@ std::string to_json(const RunDescription& run, const Model& model) {
                  {"epochs", run.epochs},
                  {"replicas", model.replicas()},
                  {"instructions", name(model.instructions())}};
-  if (run.training.optimizer == "momentum") described["momentum"] = run.training.momentum;
+  if (run.training.optimizer == "momentum")
+    described["momentum"] = run.training.momentum.value_or(usual_momentum);
   return described.dump();
 }
 

@@ -20,7 +20,17 @@ std::variant<Sgd, Momentum, Adam> make_optimizer(const TrainingOptions& options)
             .message = fmt::format("a learning rate of {} does not learn", options.rate),
             .help = {"--lr 0.0625"}});
   if (options.optimizer == "sgd") return Sgd{{.rate = options.rate}};
-  if (options.optimizer == "momentum") return Momentum{{.rate = options.rate, .decay = options.momentum}};
+  if (options.momentum && options.optimizer != "momentum")
+    refuse({.code = "option",
+            .message = fmt::format("a momentum of {} is given, but the optimizer is {}", *options.momentum,
+                                   options.optimizer),
+            .help = {"--optimizer momentum"}});
+  const double momentum = options.momentum.value_or(usual_momentum);
+  if (!(momentum >= 0 && momentum < 1))
+    refuse({.code = "option",
+            .message = fmt::format("a momentum of {} does not settle", momentum),
+            .help = {"--momentum 0.9   # at least 0, less than 1"}});
+  if (options.optimizer == "momentum") return Momentum{{.rate = options.rate, .decay = momentum}};
   if (options.optimizer == "adam") return Adam{{.rate = options.rate}};
   refuse({.code = "option",
           .message = fmt::format("there is no optimizer '{}'", options.optimizer),

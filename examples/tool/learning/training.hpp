@@ -14,10 +14,12 @@
 
 namespace hindsight::tool {
 
+inline constexpr double usual_momentum = 0.9;
+
 struct TrainingOptions {
   double rate = 0.0625;
-  std::string optimizer = "sgd";  ///< or momentum, or adam
-  double momentum = 0.9;          ///< how much of its velocity momentum keeps
+  std::string optimizer = "sgd";        ///< or momentum, or adam
+  std::optional<double> momentum = {};  ///< how much of its velocity momentum keeps; none: usual_momentum
   int batch = 16;
   std::uint64_t seed = 0;
   int threads = 1;

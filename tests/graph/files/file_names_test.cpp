@@ -108,7 +108,9 @@ Catalogue with_labels() {
   return catalogue;
 }
 
-Graph dot(std::string_view text) { return parse_graph(text, GraphFormat::dot, with_labels(), "net"); }
+Graph dot_with_labels(std::string_view text) {
+  return parse_graph(text, GraphFormat::dot, with_labels(), "net");
+}
 
 }  // namespace
 
@@ -150,7 +152,7 @@ TEST_CASE("what terminals obey is escaped in DOT, and only what was escaped so i
                                       {"\\users", "\\users"},
                                       {"\\u0085", "\u0085"},
                                       {"\\x9b", "\x9b"}})
-    CHECK(dot("digraph { \"" + std::string(written) + "\" }").name(NodeId{0}) == name);
+    CHECK(dot_with_labels("digraph { \"" + std::string(written) + "\" }").name(NodeId{0}) == name);
 }
 
 TEST_CASE("names that are longer than files may hold are refused when they are written") {
@@ -164,12 +166,12 @@ TEST_CASE("names that are longer than files may hold are refused when they are w
 }
 
 TEST_CASE("an attribute that a node type asks for is its own, whatever Graphviz calls so") {
-  const Graph graph =
-      dot("digraph { node [levels=5]; a [kind=labelled levels=7]; b [kind=labelled]; "
-          "c [kind=bernoulli levels=3]; r [kind=reward]; a -> b -> c -> r [levels=2] }");
+  const Graph graph = dot_with_labels(
+      "digraph { node [levels=5]; a [kind=labelled levels=7]; b [kind=labelled]; "
+      "c [kind=bernoulli levels=3]; r [kind=reward]; a -> b -> c -> r [levels=2] }");
   CHECK(graph.node({0})->as<Labelled>()->levels == 7);
   CHECK(graph.node({1})->as<Labelled>()->levels == 5);
-  CHECK(refusal([] { dot("digraph { a [kind=labelled levels=many] }"); }) ==
+  CHECK(refusal([] { dot_with_labels("digraph { a [kind=labelled levels=many] }"); }) ==
         "net:1: error[bad-attribute]: node 'a': levels=\"many\" is not a whole number from 1 to 2147483647\n"
         "  help: levels=1");
   CHECK(

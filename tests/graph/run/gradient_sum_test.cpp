@@ -45,12 +45,12 @@ std::vector<S> tree(const std::vector<std::vector<S>>& chunks, std::size_t first
 }
 
 ///  x ─→ a ─→ t ─→ f ─→ y ─→ r      nodes that ship, and users' own for samples and for chunks
-struct Net {
+struct Medley {
   Graph graph;
   NodeId x = graph.input("x", 3), y;
   RewardId r;
 
-  Net() {
+  Medley() {
     const NodeId a = graph.add("a", Bernoulli{.units = 2, .values = zero_one}, {x});
     const NodeId t = graph.add(
         "t", Table{.rows = {{0.2, 0.5, 0.3}, {0.6, 0.3, 0.1}, {0.1, 0.1, 0.8}, {0.4, 0.4, 0.2}}}, {a});
@@ -93,7 +93,7 @@ TEST_CASE("chunks are added up as the tree over them is defined, in as many slot
 
 TEST_CASE_TEMPLATE("a batch's gradient is the tree over the gradients of its chunks, bit for bit", S, float,
                    double) {
-  const Net net;
+  const Medley net;
   const auto model = compile<S>(net.graph, {.seed = 3});
   Dice dice(4);
   for (const int samples : {40, 128, 200, 64 * 5, 64 * 7 + 10, 64 * 13}) {
@@ -133,7 +133,7 @@ TEST_CASE_TEMPLATE("a batch's gradient is the tree over the gradients of its chu
 }
 
 TEST_CASE("a batch that was whole and goes on is added to") {
-  const Net net;
+  const Medley net;
   const auto model = compile<double>(net.graph, {.seed = 3});
   auto run = model.workspace(200);
   const std::vector<double> x(600, 0.5), rewards(200, 1.0);
@@ -149,7 +149,7 @@ TEST_CASE("a batch that was whole and goes on is added to") {
 }
 
 TEST_CASE("parts that do not fit their batch are refused, and those that do go on") {
-  const Net net;
+  const Medley net;
   const Model model = compile(net.graph, {.seed = 3});
   auto run = model.workspace(64);
   const std::vector<float> x(192, 0.5F), rewards(64, 1.0F);

@@ -11,6 +11,7 @@
 #include <doctest/doctest.h>
 
 #include "support/scratch_folder.hpp"
+#include "support/share.hpp"
 #include "support/tool_process.hpp"
 
 using namespace hindsight::testing;
@@ -147,7 +148,9 @@ Ended within_seconds(const ScratchFolder& folder, int seconds, const std::string
       folder, "timeout -s KILL " + std::to_string(seconds) + " $hindsight " + command + " >out 2>log");
 }
 
-void check_all_commands(const ScratchFolder& folder, const std::string& name, const Ends& ends) {
+/// All commands, one after another; under a sanitizer one of them, another for each file.
+void check_commands(const ScratchFolder& folder, const std::string& name, const Ends& ends) {
+  static std::size_t turn = 0;
   struct Command {
     std::string words;
     int expected;
@@ -156,7 +159,10 @@ void check_all_commands(const ScratchFolder& folder, const std::string& name, co
                                       {"validate --json " + name, ends.validate},
                                       {"reduce " + name + " -o reduced.out", ends.reduce},
                                       {"draw " + name + " -o drawn.dot", ends.draw}};
-  for (const auto& [words, expected] : commands) {
+  ++turn;
+  for (std::size_t i = 0; i < commands.size(); ++i) {
+    if (under_sanitizer && (turn + i) % commands.size() != 0) continue;
+    const auto& [words, expected] = commands[i];
     CAPTURE(words);
     const Ended ended = within_seconds(folder, 20, words);
     CAPTURE(ended.said.substr(0, 300));
@@ -176,7 +182,7 @@ TEST_CASE("any file is validated, reduced and drawn, or refused, within seconds"
   const ScratchFolder folder;
   for (const File& file : files()) {
     std::ofstream(folder / file.name, std::ios::binary) << file.text;
-    check_all_commands(folder, file.name, file.ends);
+    check_commands(folder, file.name, file.ends);
     std::filesystem::remove(folder / file.name);
   }
 }
@@ -187,8 +193,8 @@ TEST_CASE("what is no file is refused within seconds") {
   std::filesystem::create_symlink("round.dot", folder / "round.dot");
   REQUIRE(mkfifo((folder / "pipe.dot").c_str(), 0600) == 0);
   for (const char* name : {"folder.dot", "missing.dot", "round.dot", "."})
-    check_all_commands(folder, name, refused("file-unreadable"));
-  check_all_commands(folder, "pipe.dot", refused("file-syntax"));
-  check_all_commands(folder, "/dev/null", nothing);
+    check_commands(folder, name, refused("file-unreadable"));
+  check_commands(folder, "pipe.dot", refused("file-syntax"));
+  check_commands(folder, "/dev/null", nothing);
   CHECK(within_seconds(folder, 20, "validate /dev/zero").code == 2);
 }

@@ -286,6 +286,10 @@ TEST_CASE("options that mean nothing are refused by name") {
   const Network network = small();
   CHECK(refusal([&] { Training(network, light, {.rate = -1}); }) ==
         "error[option]: a learning rate of -1 does not learn\n  help: --lr 0.0625");
+  CHECK(refusal([&] { Training(network, light, {.momentum = 0.5}); }) ==
+        "error[option]: a momentum of 0.5 is given, but the optimizer is sgd\n  help: --optimizer momentum");
+  CHECK(refusal([&] { Training(network, light, {.optimizer = "momentum", .momentum = 1}); }) ==
+        "error[option]: a momentum of 1 does not settle\n  help: --momentum 0.9   # at least 0, less than 1");
   CHECK(refusal([&] { Training(network, light, {.optimizer = "lion"}); }) ==
         "error[option]: there is no optimizer 'lion'\n  help: --optimizer one of: sgd, momentum, adam");
 }
