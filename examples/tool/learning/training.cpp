@@ -19,7 +19,6 @@ std::variant<Sgd, Momentum, Adam> make_optimizer(const TrainingOptions& options)
     refuse({.code = "option",
             .message = fmt::format("a learning rate of {} does not learn", options.rate),
             .help = {"--lr 0.0625"}});
-  if (options.optimizer == "sgd") return Sgd{{.rate = options.rate}};
   if (options.momentum && options.optimizer != "momentum")
     refuse({.code = "option",
             .message = fmt::format("a momentum of {} is given, but the optimizer is {}", *options.momentum,
@@ -30,6 +29,7 @@ std::variant<Sgd, Momentum, Adam> make_optimizer(const TrainingOptions& options)
     refuse({.code = "option",
             .message = fmt::format("a momentum of {} does not settle", momentum),
             .help = {"--momentum 0.9   # at least 0, less than 1"}});
+  if (options.optimizer == "sgd") return Sgd{{.rate = options.rate}};
   if (options.optimizer == "momentum") return Momentum{{.rate = options.rate, .decay = momentum}};
   if (options.optimizer == "adam") return Adam{{.rate = options.rate}};
   refuse({.code = "option",
